@@ -1,0 +1,1 @@
+"""What a worker's actions pass on their way to the world."""

@@ -1,0 +1,63 @@
+"""What is wrong with a spec, where, in words for the person who wrote it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from verifier.errors import VerifierError
+from verifier.framing import one_line
+
+MAX_PROBLEMS: Final = 100  # a page of them; a spec with more is not the one that was meant
+WHOLE_DOCUMENT: Final = ""  # the path of a problem that has no place of its own
+
+
+@dataclass(frozen=True, order=True)
+class SpecProblem:
+    """One fault. `path` is a field path such as `branches[0].scorers[0].value`."""
+
+    path: str
+    message: str
+
+
+class SpecError(VerifierError):
+    """The spec is refused; `problems` has every fault, in the order of the document."""
+
+    def __init__(self, problems: Sequence[SpecProblem]) -> None:
+        self.problems = _capped(problems)
+        super().__init__("; ".join(f"{p.path}: {p.message}" if p.path else p.message
+                                   for p in self.problems))  # fmt: skip
+
+
+def _capped(problems: Sequence[SpecProblem]) -> tuple[SpecProblem, ...]:
+    if len(problems) <= MAX_PROBLEMS:
+        return tuple(problems)
+    more = f"and {len(problems) - MAX_PROBLEMS + 1:,} more problems"
+    return (*problems[: MAX_PROBLEMS - 1], SpecProblem(WHOLE_DOCUMENT, more))
+
+
+def path_of(parts: Iterable[str | int]) -> str:
+    """A field path: `branches[0].role`; a key that is no plain word is quoted in brackets."""
+    path = ""
+    for part in parts:
+        if isinstance(part, int):
+            path += f"[{part}]"
+        elif part.isascii() and part.isidentifier() and len(part) <= 80:
+            path += f".{part}" if path else part
+        else:
+            path += f'["{one_line(part, 80)}"]'
+    return path
+
+
+def describe(value: object) -> str:
+    """What was seen, short and harmless."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return f'the text "{one_line(value, 60)}"' if value else "an empty text"
+    if isinstance(value, int | float):
+        return f"the number {one_line(str(value), 40)}"
+    if isinstance(value, list | tuple):
+        return f"a list of {len(value):,}"
+    return "a mapping" if isinstance(value, dict) else f"a value of type {type(value).__name__}"
