@@ -1,0 +1,5 @@
+import sys
+
+from notekeeper.cli import main
+
+sys.exit(main())

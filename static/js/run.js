@@ -1,0 +1,69 @@
+// The run page: skeleton, live rows, tree, panel and head put together.
+
+import { Indicator } from "./live/indicator.js";
+import { LiveFeed } from "./live/socket.js";
+import { byId, isTyping, readJson } from "./page.js";
+import { Panel } from "./run/panel.js";
+import { Summary } from "./run/summary.js";
+import { Tree } from "./tree/index.js";
+import { pageKeys } from "./tree/keys.js";
+import { Vocabulary } from "./vocabulary.js";
+
+const CLOCK_MS = 1000;
+
+const page = readJson("run-page");
+const vocabulary = Vocabulary.fromPage();
+const indicator = new Indicator();
+const summary = new Summary(page.urls.summary, vocabulary);
+const tree = new Tree(byId("tree"), vocabulary, { onOpen: (id) => panel.open(id) });
+const panel = new Panel({
+  urlOf: (node) => page.urls.node.replace(page.nodeSlot, encodeURIComponent(node)),
+  onSelect: (id) => tree.select(id),
+});
+const skeleton = readJson("skeleton");
+const feed = new LiveFeed({
+  urls: page.urls,
+  seq: skeleton ? skeleton.seq : null,
+  terminal: page.terminal,
+  on: {
+    tree: (whole) => tree.load(whole),
+    rows: (rows, columns) => tree.apply(rows, columns),
+    progress: (frame) => tree.setLive(!frame.terminal),
+    state: (view) => indicator.show(view),
+  },
+});
+
+tree.view.clock = () => feed.now();
+tree.view.isLive = !page.terminal;
+feed.clockOffset = page.now_ms - Date.now();
+tree.onChange(({ changed, whole }) => {
+  byId("tree-loading")?.remove();
+  summary.count(tree.model);
+  if (!whole) summary.refresh();
+  if (panel.node && changed.has(panel.node) && !whole) panel.refresh();
+});
+if (skeleton) tree.load(skeleton);
+if (panel.node) tree.select(panel.node);
+panel.onClose = () => tree.focus();
+feed.start();
+setInterval(() => tree.view.isLive && !document.hidden && tree.view.invalidate(), CLOCK_MS);
+
+byId("live").addEventListener("click", () => feed.togglePause());
+byId("next-failure").addEventListener("click", () => goToFailure());
+pageKeys({
+  "/": () => byId("find").select(),
+  n: () => goToFailure(),
+  "[": () => tree.foldAll(true),
+  "]": () => tree.foldAll(false),
+  p: () => feed.togglePause(),
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || isTyping(event) || document.querySelector("dialog[open]")) return;
+  if (!panel.node) return;
+  panel.close();
+  tree.focus();
+});
+
+function goToFailure() {
+  if (!tree.nextFailure()) byId("live-spoken").textContent = "nothing has failed";
+}

@@ -1,0 +1,234 @@
+// One row of the tree. Rows are pooled: an element is filled again and again, and only what
+// differs is written.
+
+import * as format from "../format.js";
+import { icon, make } from "../page.js";
+import { visible } from "../worker_text.js";
+import { place } from "./scale.js";
+
+const MOST_ROLLED = 3;
+
+export function makeRow() {
+  const part = {
+    twig: make("span", { className: "twig" }, icon("twig")),
+    role: make("bdi", { className: "role" }),
+    title: make("bdi", { className: "title" }),
+    roll: make("span", { className: "roll" }),
+    folded: make("span", { className: "folded" }),
+    marks: make("span", { className: "marks" }),
+    word: make("span", { className: "word" }),
+    tokens: make("span", { className: "num" }),
+    lane: make("span", { className: "lane" }),
+  };
+  const status = make("span", { className: "s" }, icon("unknown"), part.word);
+  const name = make("span", { className: "name" });
+  name.append(part.twig, part.role, part.title, part.roll, part.folded, part.marks);
+  const element = make("div", { className: "row", role: "treeitem" });
+  element.append(name, status, part.tokens, part.lane);
+  return { element, part, name, status, use: status.querySelector("use"), shown: {}, bars: [] };
+}
+
+/** Writes a node into a row. `scene` is what all rows of a frame share. */
+export function fillRow(row, node, scene) {
+  const { part } = row;
+  const status = scene.vocabulary.status(node.status);
+  const parent = node.children.length > 0;
+  const open = parent && (scene.model.isFiltered || scene.model.isOpen(node));
+  const marks = marksOf(node, scene);
+  const rolled = parent ? rollUp(node, scene.vocabulary) : [];
+  const tokens = format.tokens(node.tokens);
+
+  put(row, "id", node.id, () => {
+    row.element.id = `node-${node.id}`;
+    row.element.dataset.id = node.id;
+  });
+  put(row, "level", node.level, (level) => {
+    row.element.setAttribute("aria-level", level);
+    row.name.style.paddingLeft = `${(level - 1) * scene.indent}px`;
+  });
+  put(row, "role", node.role, () => { part.role.textContent = visible(node.role); });
+  put(row, "title", `${node.title}\n${scene.find}`, () => {
+    writeFound(part.title, visible(node.title), scene.find);
+    row.name.title = visible([node.role, node.title].filter(Boolean).join(" · "));
+  });
+  put(row, "status", node.status, () => {
+    row.status.dataset.status = node.status;
+    row.use.setAttribute("href", `#i-${status.icon}`);
+    part.word.textContent = status.word;
+  });
+  put(row, "why", node.reason, () => { row.status.title = visible(node.reason) || status.means; });
+  put(row, "tokens", tokens, () => {
+    part.tokens.textContent = tokens;
+    part.tokens.title = node.tokens === null ? "tokens unknown" : `${node.tokens} tokens`;
+  });
+  put(row, "open", parent ? String(open) : "", (value) => {
+    setOrRemove(row.element, "aria-expanded", value || null);
+  });
+  put(row, "folded", parent && !open ? descendants(node) : 0, (count) => {
+    part.folded.textContent = count ? `${count} folded` : "";
+    part.folded.hidden = !count;
+  });
+  put(row, "roll", rolled.map(([code, count]) => `${code} ${count}`).join(), () => {
+    part.roll.replaceChildren(...rolled.slice(0, MOST_ROLLED).map(rollDot));
+    part.roll.title = rolled.length ? `below: ${rollText(rolled, scene.vocabulary)}` : "";
+    part.roll.hidden = !rolled.length;
+  });
+  put(row, "marks", marks.map((mark) => mark.word + mark.status).join("\n"), () => {
+    part.marks.replaceChildren(...marks.map(markElement));
+    part.marks.hidden = !marks.length;
+  });
+  put(row, "place", `${scene.position.of}/${scene.position.at}`, () => {
+    row.element.setAttribute("aria-posinset", scene.position.at);
+    row.element.setAttribute("aria-setsize", scene.position.of);
+  });
+  put(row, "selected", String(node.id === scene.selected), (value) => {
+    row.element.setAttribute("aria-selected", value);
+  });
+  row.element.classList.toggle("active", node.id === scene.active);
+  row.element.classList.toggle("context", !scene.model.matchesFilter(node));
+  put(row, "label", labelOf(node, status, marks, rolled, scene), (label) => {
+    row.element.setAttribute("aria-label", label);
+  });
+  fillLane(row, node, scene);
+}
+
+/** Draws the attempts of a node as bars. */
+export function fillLane(row, node, scene) {
+  const bars = barsOf(node, scene);
+  while (row.bars.length < bars.length) {
+    const element = make("i");
+    row.part.lane.append(element);
+    row.bars.push({ element, key: "" });
+  }
+  row.bars.forEach((bar, i) => drawBar(bar, bars[i]));
+}
+
+function drawBar(bar, wanted) {
+  const key = wanted ? `${wanted.kind}|${wanted.status}|${wanted.left}|${wanted.width}` : "";
+  if (bar.key === key) return;
+  bar.key = key;
+  bar.element.hidden = !wanted;
+  if (!wanted) return;
+  bar.element.className = `bar ${wanted.kind}`;
+  bar.element.dataset.status = wanted.status;
+  bar.element.title = wanted.title;
+  bar.element.style.left = `${wanted.left.toFixed(3)}%`;
+  bar.element.style.width = `${wanted.width.toFixed(3)}%`;
+}
+
+function barsOf(node, scene) {
+  if (!node.attempts.length && node.children.length) return [wholeBar(node, scene)];
+  const { scale } = scene;
+  const bars = [];
+  const first = node.attempts.find(([, started]) => started !== null);
+  const isOver = node.attempts.some(([, , ended]) => ended !== null);
+  if (first || (!isOver && scale.now !== null)) {
+    const wait = place(scale, node.spawned, first ? first[1] : null);
+    if (wait.width > 0.2) {
+      bars.push({ ...wait, kind: "wait", status: "", title: "waited to start" });
+    }
+  }
+  for (const [number, started, ended, outcome, chosen] of node.attempts) {
+    if (started === null) continue;
+    const runs = ended === null;
+    const kind = runs ? (scale.now === null ? "" : "open") : chosen ? "" : "past";
+    const took = runs ? "not ended" : format.duration(ended - started);
+    bars.push({
+      ...place(scale, started, ended), kind: runs || node.attempts.length > 1 ? kind : "",
+      status: outcome ?? node.status, title: `attempt ${number}: ${took}`,
+    });
+  }
+  return bars;
+}
+
+// A node that only delegates has no attempt: its bar reaches over what it waits for.
+function wholeBar(node, { scale, vocabulary }) {
+  const isOver = vocabulary.status(node.status).terminal;
+  return {
+    ...place(scale, node.spawned, isOver ? node.lastEnd : null),
+    kind: "whole", status: node.status, title: "from its start to the end of its branches",
+  };
+}
+
+function marksOf(node, scene) {
+  const marks = node.marks.map((code) => {
+    const { word, tone, means } = scene.vocabulary.mark(code);
+    return { word, tone, title: means, status: "" };
+  });
+  if (node.attempts.length > 1) {
+    const stands = node.attempts.find(([, , , , chosen]) => chosen) ?? node.attempts.at(-1);
+    const which = `${stands[0]} of ${node.attempts.length}`;
+    marks.push({
+      word: marks.length ? which : `attempt ${which}`,
+      status: stands[3] ?? node.status, title: `attempt ${which} stands`,
+    });
+  }
+  if (node.retryOf) marks.push(retryMark(node, scene));
+  return marks;
+}
+
+function retryMark(node, { model }) {
+  const siblings = node.up ? node.up.children : model.roots;
+  const above = siblings[siblings.indexOf(node) - 1];
+  const original = model.nodes.get(node.retryOf);
+  const word = above && above.id === node.retryOf ? "retry of the above" : "retry";
+  return { word, status: "", title: original ? `replaces ${visible(original.role)}, which ended` : "" };
+}
+
+function markElement({ word, tone, title, status }) {
+  const mark = make("span", { className: word.length < 9 ? "mark short" : "mark", text: word, title });
+  if (tone) mark.dataset.tone = tone;
+  if (status) mark.dataset.status = status;
+  return mark;
+}
+
+/** The failed statuses below a node with their counts, worst first. */
+export function rollUp(node, vocabulary) {
+  return [...node.below]
+    .filter(([code]) => vocabulary.isFailed(code))
+    .sort(([a], [b]) => vocabulary.status(a).severity - vocabulary.status(b).severity);
+}
+
+const rollText = (rolled, vocabulary) =>
+  rolled.map(([code, count]) => `${count} ${vocabulary.status(code).word}`).join(", ");
+
+function rollDot([code]) {
+  const dot = make("i");
+  dot.dataset.status = code;
+  return dot;
+}
+
+function descendants(node) {
+  let sum = 0;
+  for (const count of node.below.values()) sum += count;
+  return sum;
+}
+
+function labelOf(node, status, marks, rolled, scene) {
+  const parts = [node.role, node.title, status.word];
+  if (rolled.length) parts.push(`below: ${rollText(rolled, scene.vocabulary)}`);
+  parts.push(...marks.map((mark) => mark.word));
+  parts.push(node.tokens === null ? "tokens unknown" : `${format.tokens(node.tokens)} tokens`);
+  return visible(parts.filter(Boolean).join(", "));
+}
+
+function writeFound(element, text, find) {
+  const at = find ? text.toLowerCase().indexOf(find) : -1;
+  if (at < 0) {
+    element.textContent = text;
+    return;
+  }
+  const end = at + find.length;
+  element.replaceChildren(text.slice(0, at), make("mark", { text: text.slice(at, end) }), text.slice(end));
+}
+
+function put(row, key, value, write) {
+  if (row.shown[key] === value) return;
+  row.shown[key] = value;
+  write(value);
+}
+
+function setOrRemove(element, name, value) {
+  if (value === null) element.removeAttribute(name);
+  else element.setAttribute(name, value);
+}

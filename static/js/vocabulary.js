@@ -1,0 +1,37 @@
+// The server's words for statuses, groups and marks. What it does not name is shown by its own
+// code, neutrally: a script decides no status.
+
+import { readJson } from "./page.js";
+import { visible } from "./worker_text.js";
+
+export class Vocabulary {
+  constructor({ statuses, groups, marks }) {
+    this.statuses = new Map(Object.entries(statuses));
+    this.order = [...this.statuses.keys()];
+    this.groups = groups;
+    this.marks = new Map(Object.entries(marks));
+  }
+
+  static fromPage() {
+    return new Vocabulary(readJson("vocabulary"));
+  }
+
+  status(code) {
+    const known = this.statuses.get(code);
+    if (known) return known;
+    const neutral = {
+      code, word: visible(String(code)), icon: "unknown", group: "", means: "unknown status",
+      terminal: false, failed: false, succeeded: false, severity: null,
+    };
+    this.statuses.set(code, neutral);
+    return neutral;
+  }
+
+  mark(code) {
+    return this.marks.get(code) ?? { code, word: visible(String(code)), tone: "", means: "" };
+  }
+
+  isFailed(code) {
+    return this.status(code).failed;
+  }
+}

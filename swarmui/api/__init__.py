@@ -1,0 +1,1 @@
+"""The REST interface: parse, authorise, make one call, render."""

@@ -1,0 +1,22 @@
+"""Large answers leave as bytes: orjson on plain rows, no model built per row."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from django.http import HttpResponse
+
+
+def json_answer(
+    data: Any, *, status: int = 200, headers: Mapping[str, str] | None = None
+) -> HttpResponse:
+    """`data` (dicts, lists, UUIDs, datetimes) as JSON that no cache keeps."""
+    response = HttpResponse(
+        orjson.dumps(data, option=orjson.OPT_UTC_Z),
+        status=status,
+        content_type="application/json",
+    )
+    response["Cache-Control"] = "no-store"
+    for name, value in (headers or {}).items():
+        response[name] = value
+    return response

@@ -1,0 +1,53 @@
+"""The environment, parsed loudly: an unknown value stops the start and names the variable."""
+
+import os
+import secrets
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+
+def _words(value: object) -> object:
+    return [word.strip() for word in value.split(",") if word.strip()] if isinstance(
+        value, str
+    ) else value  # fmt: skip
+
+
+class Environment(BaseSettings):
+    """What an operator may set. An empty variable counts as not set."""
+
+    model_config = SettingsConfigDict(env_ignore_empty=True, extra="ignore")
+
+    swarmui_home: str = "var"
+    swarmui_env: Literal["embedded", "production"] = "embedded"
+    swarmui_process: Literal["web", "worker", "tool"] = "tool"
+    swarmui_queue: str = Field("swarmui", pattern=r"^[a-z0-9_-]{1,40}$")
+    swarmui_workspace_roots: Annotated[list[str], NoDecode] = []
+    swarmui_allow_not_isolated: bool = False
+    swarmui_recorded_delay_scale: float = Field(1.0, ge=0, le=10)
+    database_url: str | None = None
+    redis_url: str | None = None
+    secret_key: str | None = Field(None, min_length=32)
+    allowed_hosts: Annotated[list[str], NoDecode] = ["127.0.0.1", "localhost", "[::1]"]
+    trusted_origins: Annotated[list[str], NoDecode] = []
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+
+    _split = field_validator(
+        "swarmui_workspace_roots", "allowed_hosts", "trusted_origins", mode="before"
+    )(_words)
+
+
+def secret_key_in(home: Path) -> str:
+    """The install's own secret key, made on first use and readable by its owner alone."""
+    path = home / "secret_key"
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return path.read_text().strip()
+    with os.fdopen(descriptor, "w") as file:
+        key = secrets.token_urlsafe(48)
+        file.write(key)
+    return key

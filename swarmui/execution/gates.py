@@ -1,0 +1,62 @@
+"""Runs an attempt's scorers and records what they say."""
+
+import time
+import uuid
+from pathlib import Path
+
+from swarmui.adapters.workspace import WorkspaceDir
+from swarmui.execution import rooms
+from swarmui.execution.keeper import LeaseKeeper, new_owner
+from swarmui.models import Attempt
+from swarmui.services import attempts, leases, settlement
+from verifier.outcome import Deliverable, WorkerOutcome
+from verifier.ports import Clock
+from verifier.scorers import GateReport, ScoringContext, derived_scorers, run_scorers
+from verifier.work import NodeWork
+
+
+class SystemClock:
+    """The real clock."""
+
+    def monotonic_ms(self) -> int:
+        return time.monotonic_ns() // 1_000_000
+
+
+SYSTEM_CLOCK: Clock = SystemClock()
+
+
+def are_needed(work: NodeWork, outcome: WorkerOutcome) -> bool:
+    """Whether anything can be checked: a program without gates of its own exposes nothing that
+    the derived ones could look at."""
+    return bool(work.scorers) or outcome.side_effects is not None
+
+
+def nothing_to_check() -> GateReport:
+    """The report of an attempt that has no gate."""
+    return GateReport(results=())
+
+
+def score_attempt(attempt_id: uuid.UUID) -> None:
+    """Runs the gates of a returned attempt. Someone else does: leaves quietly."""
+    claim = leases.claim_gates(attempt_id, new_owner())
+    if claim is None:
+        return
+    with LeaseKeeper(claim) as control:
+        report = _report(claim.attempt)
+        if control.stop_reason() is not None:
+            return
+        conflicts = rooms.promote(claim.attempt).conflicts if report.passed else ()
+        attempts.record_gates(claim, report, conflicts)
+
+
+def _report(attempt: Attempt) -> GateReport:
+    work = attempt.node.orders
+    context = ScoringContext(
+        deliverable=Deliverable(output=attempt.output, notes=attempt.notes or None),
+        side_effects=settlement.side_effects_of(attempt),
+        workspace=WorkspaceDir(Path(attempt.workspace)),
+        clock=SYSTEM_CLOCK,
+        files_touched=None if attempt.files_touched is None else len(attempt.files_touched),
+    )
+    specs = (*work.scorers, *derived_scorers(work.expected_output, work.scorers))
+    return run_scorers(specs, context)

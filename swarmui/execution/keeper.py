@@ -1,0 +1,92 @@
+"""Keeps an attempt's lease while its worker shows progress, and tells the worker to stop."""
+
+import os
+import socket
+import threading
+import time
+import uuid
+from types import TracebackType
+
+from django.db import connection
+
+from swarmui.services import leases
+from verifier.lifecycle import StopReason
+from verifier.limits import HEARTBEAT_S, STEP_DEADLINE_S
+
+_live: "set[LeaseKeeper]" = set()
+_live_lock = threading.Lock()
+
+
+def new_owner() -> str:
+    """A name no other claim has: host, process and a random part."""
+    return f"{socket.gethostname()[:60]}:{os.getpid()}:{uuid.uuid4().hex[:12]}"
+
+
+def stop_all() -> None:
+    """This process is going down: every worker in it stops and gives its lease back."""
+    with _live_lock:
+        keepers = list(_live)
+    for keeper in keepers:
+        keeper.stop(StopReason.LEASE_LOST)
+
+
+class LeaseKeeper:
+    """The `Control` of a running attempt; a context manager around its work.
+
+    The heartbeat is sent only while the worker's own last sign of progress is younger than the
+    step deadline: a thread alone would keep a hung worker alive for ever.
+    """
+
+    def __init__(self, claim: leases.Claim) -> None:
+        self._claim = claim
+        self._ends_at = time.monotonic() + claim.wall_clock_s
+        self._progress_at = time.monotonic()
+        self._note = ""
+        self._reason: StopReason | None = None
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._beat, name="lease", daemon=True)
+
+    def __enter__(self) -> "LeaseKeeper":
+        with _live_lock:
+            _live.add(self)
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        with _live_lock:
+            _live.discard(self)
+        self._over.set()
+        self._thread.join(timeout=5)
+        if self._reason is StopReason.LEASE_LOST:
+            leases.release(self._claim)
+
+    def stop(self, reason: StopReason) -> None:
+        """Tells the worker to stop; the first reason stands."""
+        self._reason = self._reason or reason
+
+    def stop_reason(self) -> StopReason | None:
+        if self._reason is None and self.remaining_s() <= 0:
+            self._reason = StopReason.TIMEOUT
+        return self._reason
+
+    def progress(self, note: str) -> None:
+        self._note, self._progress_at = note, time.monotonic()
+
+    def remaining_s(self) -> float:
+        return max(0.0, self._ends_at - time.monotonic())
+
+    def _beat(self) -> None:
+        try:
+            while not self._over.wait(HEARTBEAT_S):
+                if time.monotonic() - self._progress_at > STEP_DEADLINE_S:
+                    continue
+                if not leases.heartbeat(self._claim, self._note):
+                    self.stop(StopReason.LEASE_LOST)
+                    return
+        finally:
+            connection.close()

@@ -1,0 +1,92 @@
+"""Where a run's files are: its workspace, and one private copy per attempt."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from swarmui.adapters import workspace
+from swarmui.adapters.workspace import Inventory, Promotion, WorkspaceDir
+from swarmui.models import Attempt, Run
+
+
+def run_dir(run: Run) -> Path:
+    """The folder that holds everything of one run."""
+    return Path(settings.SWARMUI_HOME) / "runs" / str(run.pk)
+
+
+def base_of(run: Run) -> Path:
+    """The run's workspace, prepared on first use."""
+    source = Path(run.workspace_source) if run.workspace_source else None
+    return workspace.prepare_base(run_dir(run), source, run.workspace_mode)
+
+
+def prepare(attempt: Attempt) -> WorkspaceDir:
+    """An attempt's own workspace, filled, with its inventory kept for the comparison after.
+
+    A later attempt of a node starts from what the one before it left: a contract retry mends.
+    """
+    run = attempt.node.run
+    base = base_of(run)
+    earlier = _earlier(attempt)
+    start_from = base if earlier is None else Path(earlier.workspace)
+    root = workspace.prepare_attempt(run_dir(run), _name(attempt), start_from, run.workspace_mode)
+    start = _as_json(workspace.inventory(root))
+    origin = start if earlier is None else _kept(earlier)["origin"]
+    _inventory_file(attempt).write_text(json.dumps({"start": start, "origin": origin}))
+    return WorkspaceDir(root)
+
+
+def _name(attempt: Attempt) -> str:
+    return f"{attempt.node_id}-{attempt.number}-{attempt.fence}"
+
+
+def _earlier(attempt: Attempt) -> Attempt | None:
+    """The attempt of the same node whose files this one goes on from."""
+    earlier = (
+        attempt.node.attempts.select_related("node__run")
+        .filter(number__lt=attempt.number, workspace__gt="")
+        .order_by("-number")
+        .first()
+    )
+    if earlier is None or not Path(earlier.workspace).is_dir():
+        return None
+    return earlier if _inventory_file(earlier).is_file() else None
+
+
+def _inventory_file(attempt: Attempt) -> Path:
+    folder = run_dir(attempt.node.run) / "inventories"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / f"{attempt.pk}.json"
+
+
+def _kept(attempt: Attempt) -> dict[str, Any]:
+    kept: dict[str, Any] = json.loads(_inventory_file(attempt).read_text())
+    return kept
+
+
+def touched(attempt: Attempt, root: Path) -> tuple[str, ...] | None:
+    """Files that differ from the attempt's own beginning; None when that cannot be told."""
+    if attempt.node.run.workspace_mode == "in_place":
+        return None
+    before = _from_json(_kept(attempt)["start"])
+    return workspace.files_touched(before, workspace.inventory(root))
+
+
+def promote(attempt: Attempt) -> Promotion:
+    """Carries what an accepted node changed, over all its attempts, into the run's workspace."""
+    if attempt.node.run.workspace_mode == "in_place" or not attempt.workspace:
+        return Promotion()
+    root = Path(attempt.workspace)
+    origin = _from_json(_kept(attempt)["origin"])
+    return workspace.promote(root, origin, workspace.inventory(root), base_of(attempt.node.run))
+
+
+def _as_json(inventory: Inventory) -> dict[str, Any]:
+    return {"files": dict(inventory.files), "complete": inventory.complete}
+
+
+def _from_json(kept: dict[str, Any]) -> Inventory:
+    files = {path: (size, digest) for path, (size, digest) in kept["files"].items()}
+    return Inventory(files, kept["complete"])

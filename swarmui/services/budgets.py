@@ -1,0 +1,49 @@
+"""A run's tokens and money: reserved before an attempt begins, settled when it ended.
+
+The run's row is locked in between, so that attempts admitted at once never overshoot together.
+"""
+
+from django.db.models import F
+
+from swarmui.models import Attempt, Run
+from verifier.budget import token_cap
+from verifier.lifecycle import WorkerKind
+
+
+def reserve(attempt: Attempt) -> str | None:
+    """Reserves the attempt's cap, inside the claim's transaction. Returns why it cannot be
+    afforded, or None. Programs use no tokens and reserve none."""
+    if attempt.worker_kind == WorkerKind.COMMAND:
+        return None
+    run = Run.objects.select_for_update(no_key=True).get(pk=attempt.node.run_id)
+    left = tokens_left(run)
+    cap = token_cap(attempt.node.depth, attempt.node.orders.tokens, left)
+    if cap is None:
+        return f"{left} tokens of the run's budget left, too few to begin"
+    if run.usd_cap_micro is not None and run.usd_spent_micro >= run.usd_cap_micro:
+        return "the run's money is spent"
+    Run.objects.filter(pk=run.pk).update(tokens_reserved=F("tokens_reserved") + cap)
+    attempt.token_cap = cap
+    attempt.save(update_fields=["token_cap"])
+    return None
+
+
+def tokens_left(run: Run) -> int | None:
+    """What the run may still promise; None when it has no cap."""
+    if run.token_cap is None:
+        return None
+    return max(0, run.token_cap - run.tokens_spent - run.tokens_reserved)
+
+
+def settle(attempt: Attempt) -> None:
+    """Gives the reservation back and charges what was used. Once per attempt, in the transaction
+    that ends it. An attempt that reported nothing is counted as unmetered, not as zero."""
+    if attempt.worker_kind == WorkerKind.COMMAND or attempt.token_cap is None:
+        return
+    Run.objects.filter(pk=attempt.node.run_id).update(
+        tokens_reserved=F("tokens_reserved") - attempt.token_cap,
+        tokens_spent=F("tokens_spent") + (attempt.tokens_used or 0),
+        unmetered_attempts=F("unmetered_attempts") + int(attempt.tokens_used is None),
+        usd_spent_micro=F("usd_spent_micro") + (attempt.cost_micro_usd or 0),
+        unpriced_attempts=F("unpriced_attempts") + int(attempt.cost_micro_usd is None),
+    )

@@ -1,0 +1,37 @@
+"""Celery tasks: an id in, one call. Each may run twice at any point."""
+
+import uuid
+
+from swarmui.celery import app
+
+
+@app.task(name="swarmui.execute_attempt")
+def execute_attempt(attempt_id: str) -> None:
+    """Runs a queued attempt's worker."""
+    from swarmui.execution.work import execute_attempt as execute  # noqa: PLC0415
+
+    execute(uuid.UUID(attempt_id))
+
+
+@app.task(name="swarmui.score_attempt")
+def score_attempt(attempt_id: str) -> None:
+    """Runs a returned attempt's gates."""
+    from swarmui.execution.gates import score_attempt as score  # noqa: PLC0415
+
+    score(uuid.UUID(attempt_id))
+
+
+@app.task(name="swarmui.close_delegation")
+def close_delegation(delegation_id: str) -> None:
+    """Closes a delegation whose branches have ended."""
+    from swarmui.services.delegations import close_delegation as close  # noqa: PLC0415
+
+    close(uuid.UUID(delegation_id))
+
+
+@app.task(name="swarmui.sweep")
+def sweep() -> None:
+    """Finds due work and orphans."""
+    from swarmui.execution.sweep import tick  # noqa: PLC0415
+
+    tick()

@@ -1,0 +1,51 @@
+"""The rules by which tests find what they need, and what is said when it cannot be got."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+ALLOW_MISSING = os.environ.get("ALLOW_MISSING") == "1"
+
+#: One line per thing that could not be got; shown at the end of the run.
+missing: dict[str, str] = {}
+
+
+class Missing(Exception):
+    """What could not be got, and what was tried."""
+
+
+def unavailable(name: str, reason: str) -> pytest.fail.Exception:
+    """Fail the test that needs `name` (skip it with ALLOW_MISSING=1); remember it for the end."""
+    missing[name] = reason
+    line = f"{name} could not be got: {reason}"
+    if ALLOW_MISSING:
+        pytest.skip(line)
+    pytest.fail(f"{line} (ALLOW_MISSING=1 skips the tests that need it)", pytrace=False)
+
+
+def scratch_root() -> Path:
+    """A short folder of this user's for server data: socket paths hold about 100 bytes."""
+    root = Path(tempfile.gettempdir()) / f"swarmui-test-{os.getuid()}"
+    root.mkdir(mode=0o755, exist_ok=True)
+    return root
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process with this id exists on this machine."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def one_line(error: BaseException) -> str:
+    """An error's first line, for messages of one line."""
+    text = str(error).strip() or type(error).__name__
+    return text.splitlines()[0][:200]
