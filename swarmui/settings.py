@@ -47,8 +47,8 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "swarmui.middleware.ApiErrorsAreProblems",
     "swarmui.middleware.ContentSecurityPolicy",
+    "swarmui.middleware.ApiErrorsAreProblems",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -120,7 +120,7 @@ USE_TZ = True
 TIME_ZONE = "UTC"
 
 # --- Celery: a task is a poke with an id, the claim is SQL -------------------------------------
-CELERY_BROKER_URL = env.redis_url or "memory://"
+CELERY_BROKER_URL = env.redis_url or "memory://localhost/"
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
     {"polling_interval": 0.02}
     if EMBEDDED

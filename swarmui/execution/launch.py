@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 
 from swarmui.adapters.models.recorded import RecordedError
 from swarmui.adapters.models.recording_file import load_recording
@@ -18,7 +18,7 @@ def launch_run(
     spec: RunSpec,
     *,
     origin: str,
-    owner: AbstractBaseUser | None = None,
+    owner: User | None = None,
     roots: Sequence[Path] | None,
     cwd: Path,
     idempotency_key: str | None = None,

@@ -129,7 +129,7 @@ def transition_node(
         payload=payload,
         actor=actor,
     )
-    times = {"changed_seq": row.seq}
+    times: dict[str, Any] = {"changed_seq": row.seq}
     if after in TERMINAL:
         times["ended_at"] = row.at
     if event == NodeEvent.START and node.started_at is None:

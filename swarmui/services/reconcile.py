@@ -4,6 +4,7 @@ The lease has withdrawn the owner's right to write, so nothing is guessed from a
 reapers may run at once; doing it twice changes nothing.
 """
 
+import uuid
 from datetime import timedelta
 
 from django.db import transaction
@@ -47,7 +48,7 @@ def _orphans() -> QuerySet[Attempt]:
     )
 
 
-def _settle_one(attempt_id: object) -> bool:
+def _settle_one(attempt_id: uuid.UUID) -> bool:
     with transaction.atomic():
         attempt = (
             _orphans()

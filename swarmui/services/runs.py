@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
@@ -34,7 +34,7 @@ class Order:
 
     spec: RunSpec
     origin: str
-    owner: AbstractBaseUser | None = None
+    owner: User | None = None
     workspace_source: Path | None = None
     base_dir: Path = field(default_factory=Path)
     idempotency_key: str | None = None
