@@ -82,11 +82,11 @@ def _timed(work: Callable[[int, str], None], count: int, isolation: str) -> floa
 def _bare_tasks(count: int, isolation: str) -> None:
     from bench.bare import DONE_KEY, command, counter
 
-    before = int(counter().get(DONE_KEY) or 0)  # type: ignore[arg-type]
+    before = int(counter().get(DONE_KEY) or 0)
     for _ in range(count):
         command.apply_async((isolation,))
     wait_until(
-        lambda: int(counter().get(DONE_KEY) or 0) >= before + count,  # type: ignore[arg-type]
+        lambda: int(counter().get(DONE_KEY) or 0) >= before + count,
         LIMIT_S,
         what=f"{count} bare tasks",
         interval=0.01,

@@ -49,11 +49,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _execute(words: list[str]) -> None:
+    import django
     from django.core.management import ManagementUtility, get_commands
 
     fault = _fault_of_settings()
     if fault is not None:
         sys.exit(_usage_error(fault))
+    django.setup()
     if words[1] not in {"help", "--version"} and words[1] not in get_commands():
         sys.exit(_usage_error(f"there is no command {words[1]!r}\n\n{SUMMARY}"))
     ManagementUtility(words).execute()

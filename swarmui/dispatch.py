@@ -42,3 +42,15 @@ def poke(name: str, argument: uuid.UUID) -> bool:
         logger.warning("could not publish %s %s: %s", name, argument, error)
         return False
     return True
+
+
+def waiting_messages() -> int | None:
+    """How many wake-ups stand in the broker's queue; None when it cannot be asked."""
+    queue = app.conf.task_default_queue
+    try:
+        with app.connection_for_write() as connection, connection.channel() as channel:
+            declared = channel.queue_declare(queue, passive=True)
+    except Exception as error:  # the broker's client raises kinds of its own
+        logger.debug("could not ask the broker about its queue: %s", error)
+        return None
+    return int(declared.message_count)

@@ -78,9 +78,15 @@ class ApiErrorsAreProblems:
             return response
         if response.headers.get("Content-Type", "") == CONTENT_TYPE:
             return response
-        kept = {name: value for name, value in response.items() if name in ("Allow", "Retry-After")}
         detail = _DETAILS.get(response.status_code, "The request was refused.")
-        return problem_response(response.status_code, detail, headers=kept)
+        if not isinstance(response, HttpResponse):
+            return problem_response(response.status_code, detail)
+        body = problem_body(response.status_code, detail)
+        # The answer keeps its own headers: Allow, Retry-After, and those that guard a browser.
+        response.content = body
+        response["Content-Type"] = CONTENT_TYPE
+        response["Content-Length"] = str(len(body))
+        return response
 
 
 _DETAILS = {

@@ -11,7 +11,6 @@ from typing import Any
 
 import dj_database_url
 from csp.constants import NONCE, NONE, SELF
-from django.core.exceptions import ImproperlyConfigured
 
 from swarmui.environment import Environment, secret_key_in
 

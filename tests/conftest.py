@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 TESTS = Path(__file__).parent
 ON_SQLITE = os.environ.get("TEST_DATABASE_URL", "").startswith("sqlite")
 
+KINDS = ("embedded", "production")
+
 pytest_plugins = ["tests.support.browser"]
 
 # Two busy cores: a slow example is no finding, and a failure must come back on the next run.
@@ -108,16 +110,16 @@ def postgresql_url() -> str:
         return postgres.server_url()
     except finding.Missing as reason:
         finding.unavailable("PostgreSQL", str(reason))
-        raise
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """On SQLite, tests marked `postgresql` say so and are skipped."""
-    if ON_SQLITE:
-        skip = pytest.mark.skip(reason="needs PostgreSQL; this run is on SQLite")
-        for item in items:
-            if item.get_closest_marker("postgresql"):
-                item.add_marker(skip)
+    """Marks tests that start a whole product; on SQLite, skips what only PostgreSQL can show."""
+    skip = pytest.mark.skip(reason="needs PostgreSQL; this run is on SQLite")
+    for item in items:
+        if {"embedded", "production"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.installation)
+        if ON_SQLITE and item.get_closest_marker("postgresql"):
+            item.add_marker(skip)
 
 
 @pytest.fixture
@@ -136,7 +138,6 @@ def redis_url() -> Iterator[str]:
         url = redis_server.claim_database()
     except finding.Missing as reason:
         finding.unavailable("Redis", str(reason))
-        raise
     yield url
     redis_server.release_database(url)
 
@@ -148,7 +149,6 @@ def chromium_path() -> str:
         return chromium.executable()
     except finding.Missing as reason:
         finding.unavailable("Chromium", str(reason))
-        raise
 
 
 @pytest.fixture
@@ -169,7 +169,7 @@ def production(tmp_path: Path, postgres_url: str, redis_url: str) -> Iterator[In
         yield installation
 
 
-@pytest.fixture(params=["embedded", "production"])
+@pytest.fixture(params=[pytest.param(kind, marks=pytest.mark.installation) for kind in KINDS])
 def installation(request: pytest.FixtureRequest) -> Any:
     """The same test twice: on the embedded default, and on the production set."""
     return request.getfixturevalue(request.param)

@@ -90,12 +90,12 @@ def order(model: Any, root: Path, **changes: Any) -> AgentOrder:
     return AgentOrder(model=model, recorded_root=root, **(fields | changes))
 
 
-def recording(root: Path, turns: list[dict[str, Any]], name: str = "model.yaml") -> str:
+def recording(root: Path, turns: Sequence[Any], name: str = "model.yaml") -> str:
     """Writes a one-script recording; returns the model's name."""
     document = {
         "format": 1,
         "family": "rehearsal",
-        "scripts": [{"name": "only", "turns": turns}],
+        "scripts": [{"name": "only", "turns": list(turns)}],
     }
     (root / name).write_text(yaml.safe_dump(document), encoding="utf-8")
     return f"recorded:{name}"

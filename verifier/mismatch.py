@@ -176,14 +176,15 @@ def _is_undone(sentence: str, match: re.Match[str]) -> bool:
 
 
 def _texts(deliverable: Deliverable) -> Iterator[str]:
-    if deliverable.notes:
-        yield deliverable.notes
-    pending: list[JsonValue] = [deliverable.output]
-    while pending:
+    """Notes and output, an output's texts one by one; at most `SCANNED_CHARS` in all."""
+    left = SCANNED_CHARS
+    pending: list[JsonValue] = [deliverable.output, deliverable.notes]
+    while pending and left > 0:
         value = pending.pop()
         if isinstance(value, str):
-            yield value
+            yield value[:left]
+            left -= len(value) + 1
         elif isinstance(value, dict):
-            pending.extend(value.values())
+            pending.extend(reversed(value.values()))
         elif isinstance(value, list):
-            pending.extend(value)
+            pending.extend(reversed(value))

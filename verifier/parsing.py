@@ -76,14 +76,13 @@ def check_structure(value: object, max_depth: int = MAX_DEPTH) -> ParseProblem |
     for depth in count(1):
         inner: list[object] = []
         for item in level:
-            if isinstance(item, dict):
-                inner += [*item, *item.values()]
-            elif isinstance(item, list | tuple):
-                inner += item
-            elif (problem := _scalar_problem(item)) is not None:
-                return problem
-            if inner and depth > max_depth:
+            if not isinstance(item, dict | list | tuple):
+                if (problem := _scalar_problem(item)) is not None:
+                    return problem
+                continue
+            if depth > max_depth:
                 return ParseProblem(f"nested deeper than {max_depth} levels")
+            inner += [*item, *item.values()] if isinstance(item, dict) else item
         if not inner:
             break
         level = inner

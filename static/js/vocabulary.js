@@ -4,6 +4,8 @@
 import { readJson } from "./page.js";
 import { visible } from "./worker_text.js";
 
+const spoken = (code) => visible(String(code).replaceAll("_", " "));
+
 export class Vocabulary {
   constructor({ statuses, groups, marks }) {
     this.statuses = new Map(Object.entries(statuses));
@@ -20,7 +22,7 @@ export class Vocabulary {
     const known = this.statuses.get(code);
     if (known) return known;
     const neutral = {
-      code, word: visible(String(code)), icon: "unknown", group: "", means: "unknown status",
+      code, word: spoken(code), icon: "unknown", group: "", means: "unknown status",
       terminal: false, failed: false, succeeded: false, severity: null,
     };
     this.statuses.set(code, neutral);
@@ -28,7 +30,7 @@ export class Vocabulary {
   }
 
   mark(code) {
-    return this.marks.get(code) ?? { code, word: visible(String(code)), tone: "", means: "" };
+    return this.marks.get(code) ?? { code, word: spoken(code), tone: "", means: "" };
   }
 
   isFailed(code) {

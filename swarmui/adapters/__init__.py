@@ -1,0 +1,1 @@
+"""The world outside the database: models, tools, programs, files. Nothing here knows the ORM."""

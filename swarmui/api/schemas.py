@@ -103,7 +103,8 @@ class RunDocument(_Open):
     not_verified: bool
     gate: str | None = Field(description="null while no claims were checked")
     budget: Budget
-    nodes: list[NodeDocument] | int = Field(description="How many, or all of them if included.")
+    node_count: int
+    nodes: list[NodeDocument] | None = Field(None, description="All of them, if included.")
 
 
 class RunPage(_Open):

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from swarmui.adapters.models.recorded import RecordedError
 from swarmui.adapters.models.recording_file import load_recording
 from swarmui.adapters.workspace import WorkspaceError, resolve_source
-from swarmui.services.runs import Launch, Order, start_run
+from swarmui.services.runs import Launch, Order, start_run, started_before
 from verifier.spec import ModelRef, ModelWorker, RunSpec, SpecError, SpecProblem
 
 RECORDED = "recorded:"
@@ -27,6 +27,9 @@ def launch_run(
     """Checks and starts a run. `roots`: where workspaces may be (None: anywhere, for a person at
     the machine); relative paths start at `cwd`. Raises `SpecError` with a path per problem,
     `services.runs.KeyReused` for an idempotency key with another body."""
+    earlier = started_before(origin, idempotency_key, body_hash)
+    if earlier is not None:
+        return earlier
     problems: list[SpecProblem] = []
     source = _workspace(spec, roots, cwd, problems)
     _recorded_models(spec, cwd, problems)

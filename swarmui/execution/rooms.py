@@ -10,6 +10,8 @@ from swarmui.adapters import workspace
 from swarmui.adapters.workspace import Inventory, Promotion, WorkspaceDir
 from swarmui.models import Attempt, Run
 
+IN_PLACE = "in_place"  # all branches share one folder: who touched what cannot be told
+
 
 def run_dir(run: Run) -> Path:
     """The folder that holds everything of one run."""
@@ -32,6 +34,8 @@ def prepare(attempt: Attempt) -> WorkspaceDir:
     earlier = _earlier(attempt)
     start_from = base if earlier is None else Path(earlier.workspace)
     root = workspace.prepare_attempt(run_dir(run), _name(attempt), start_from, run.workspace_mode)
+    if run.workspace_mode == IN_PLACE:
+        return WorkspaceDir(root)
     start = _as_json(workspace.inventory(root))
     origin = start if earlier is None else _kept(earlier)["origin"]
     _inventory_file(attempt).write_text(json.dumps({"start": start, "origin": origin}))
@@ -68,7 +72,7 @@ def _kept(attempt: Attempt) -> dict[str, Any]:
 
 def touched(attempt: Attempt, root: Path) -> tuple[str, ...] | None:
     """Files that differ from the attempt's own beginning; None when that cannot be told."""
-    if attempt.node.run.workspace_mode == "in_place":
+    if attempt.node.run.workspace_mode == IN_PLACE:
         return None
     before = _from_json(_kept(attempt)["start"])
     return workspace.files_touched(before, workspace.inventory(root))
@@ -76,7 +80,7 @@ def touched(attempt: Attempt, root: Path) -> tuple[str, ...] | None:
 
 def promote(attempt: Attempt) -> Promotion:
     """Carries what an accepted node changed, over all its attempts, into the run's workspace."""
-    if attempt.node.run.workspace_mode == "in_place" or not attempt.workspace:
+    if attempt.node.run.workspace_mode == IN_PLACE or not attempt.workspace:
         return Promotion()
     root = Path(attempt.workspace)
     origin = _from_json(_kept(attempt)["origin"])

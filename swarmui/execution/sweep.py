@@ -9,7 +9,7 @@ from datetime import timedelta
 from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 
-from swarmui.dispatch import poke, publish
+from swarmui.dispatch import poke, publish, waiting_messages
 from swarmui.models import Attempt, Delegation, Node, Outbox
 from swarmui.models.node import DelegationState
 from swarmui.services.reconcile import reap
@@ -39,14 +39,17 @@ def publish_outbox(older_than: timedelta) -> None:
 
 
 def wake_due(older_than: timedelta) -> None:
-    """Wakes workers for attempts that nobody has claimed for a while."""
+    """Wakes workers for attempts that nobody has claimed for a while. A long queue is no reason
+    to make it longer: what already waits there counts."""
     cutoff = Now() - older_than
     due = Attempt.objects.filter(
         Q(poked_at__isnull=True) | Q(poked_at__lte=cutoff),
         state__in=TASK_OF_STATE,
         queued_at__lte=cutoff,
     )
-    for pk, state in list(due.values_list("pk", "state")[:BATCH]):
+    unclaimed = list(due.values_list("pk", "state")[:BATCH])
+    room = BATCH - (waiting_messages() or 0) if unclaimed else 0
+    for pk, state in unclaimed[: max(0, room)]:
         if not poke(TASK_OF_STATE[AttemptState(state)], pk):
             return
         Attempt.objects.filter(pk=pk).update(poked_at=Now())

@@ -24,10 +24,10 @@ class ProductCommand(BaseCommand):
     """A command that reads or writes the product's data."""
 
     requires_system_checks: list[str] = []
-    suppressed_base_arguments = frozenset(
-        {"--version", "-v", "--verbosity", "--settings", "--pythonpath", "--traceback",
-         "--no-color", "--force-color"}
-    )  # fmt: skip
+    suppressed_base_arguments = {
+        "--version", "-v", "--verbosity", "--settings", "--pythonpath", "--traceback",
+        "--no-color", "--force-color",
+    }  # fmt: skip
 
     def run_from_argv(self, argv: list[str]) -> None:
         try:

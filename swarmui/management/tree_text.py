@@ -11,7 +11,7 @@ from rich.text import Text
 
 from swarmui.selectors.tree import COLUMNS
 from verifier.framing import one_line
-from verifier.lifecycle import NodeStatus
+from verifier.lifecycle import TERMINAL, NodeStatus
 
 ICONS: dict[NodeStatus, str] = {
     NodeStatus.QUEUED: "○",
@@ -41,6 +41,7 @@ STYLES: dict[NodeStatus, str] = {
 FAILED_STYLE = "red"
 WORD_WIDTH = max(len(status) for status in NodeStatus)
 TITLE_CHARS = 70
+NUMBER, OUTCOME = 0, 3  # places in an attempt of a row
 MARK_WORDS = {
     "receipt_mismatch": "receipt disagrees",
     "evidence_unknown": "evidence unknown",
@@ -124,10 +125,13 @@ def _line(lead: str, row: TreeRow) -> Text:
 
 
 def details(row: TreeRow) -> list[str]:
-    """What else a line says: attempts beyond the first, tokens, what it stands in for."""
+    """What else a line says: how the attempt before ended, tokens, what it stands in for."""
     said = []
     if row.retry_of is not None:
         said.append("in place of the one above")
+    ended = [attempt for attempt in row.attempts if attempt[OUTCOME] is not None]
+    if ended and row.status not in TERMINAL:
+        said.append(f"attempt {ended[-1][NUMBER]} ended {ended[-1][OUTCOME]}")
     if len(row.attempts) > 1:
         said.append(f"attempt {len(row.attempts)}")
     if row.tokens is not None:

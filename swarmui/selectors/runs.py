@@ -88,7 +88,7 @@ def run_summary(run: Run, root: Node, counts: dict[str, int]) -> dict[str, Any]:
         "not_verified": True,
         "gate": None,
         "counts": counts,
-        "nodes": sum(counts.values()),
+        "node_count": sum(counts.values()),
         "failed": sum(number for status, number in counts.items() if status in FAILED),
         "budget": budget_of(run),
         "origin": run.origin,

@@ -47,7 +47,9 @@ def close_delegation(delegation_id: uuid.UUID) -> bool:
             return False
         delegation = Delegation.objects.select_related("parent").get(pk=delegation_id)
         status, reason = _verdict(delegation_id)
-        transition_node(delegation.parent, status, NodeEvent.RESULT, ACTOR, Change(reason=reason))
+        if delegation.parent.status not in TERMINAL:
+            change = Change(reason=reason)
+            transition_node(delegation.parent, status, NodeEvent.RESULT, ACTOR, change)
         ledger.append(
             delegation.run_id,
             subject=Subject.DELEGATION,

@@ -48,29 +48,29 @@ class KeyReused(Exception):
 def start_run(order: Order) -> Launch:
     """Stores the run, its root, its branches and their first attempts, and promises their
     execution. With an idempotency key that was used before, the earlier run is returned."""
-    earlier = _earlier(order)
-    if earlier is not None:
-        return Launch(earlier, created=False)
     try:
         with transaction.atomic():
             run = _create_run(order)
             _plant(run, order)
     except IntegrityError:
-        earlier = _earlier(order)
+        earlier = started_before(order.origin, order.idempotency_key, order.body_hash)
         if earlier is None:
             raise
-        return Launch(earlier, created=False)
+        return earlier
     run.refresh_from_db()
     return Launch(run, created=True)
 
 
-def _earlier(order: Order) -> Run | None:
-    if order.idempotency_key is None:
+def started_before(origin: str, key: str | None, body_hash: str) -> Launch | None:
+    """The run that this actor started with this idempotency key, if any. Raises `KeyReused`."""
+    if key is None:
         return None
-    run = Run.objects.filter(origin=order.origin, idempotency_key=order.idempotency_key).first()
-    if run is not None and run.body_hash != order.body_hash:
-        raise KeyReused(f"the key {order.idempotency_key!r} belongs to another request body")
-    return run
+    run = Run.objects.filter(origin=origin, idempotency_key=key).first()
+    if run is None:
+        return None
+    if run.body_hash != body_hash:
+        raise KeyReused(f"the key {key!r} belongs to another request body")
+    return Launch(run, created=False)
 
 
 def _create_run(order: Order) -> Run:

@@ -77,7 +77,7 @@ def settle_failure(attempt: Attempt, failure: FailureKind, actor: str) -> None:
 
 
 def end_attempt(attempt: Attempt, outcome: NodeStatus) -> None:
-    """The attempt is over: lease cleared, receipt's status set, budget settled."""
+    """The attempt is over: lease cleared, receipt's status set. `conclude` follows."""
     attempt.state = AttemptState.ENDED
     attempt.outcome = outcome
     attempt.owner, attempt.lease_until = "", None
@@ -87,7 +87,6 @@ def end_attempt(attempt: Attempt, outcome: NodeStatus) -> None:
     if receipt is not None:
         receipt.body = {**receipt.body, "status": outcome.value}
         receipt.save(update_fields=["body"])
-    budgets.settle(attempt)
 
 
 def end_node(
@@ -116,11 +115,13 @@ def end_node(
 
 
 def conclude(attempt: Attempt, event: LedgerEvent | None) -> None:
-    """The attempt ended when its event says so: rows and ledger tell the same time."""
+    """The attempt ended when its event says so: rows and ledger tell the same time. Its budget is
+    settled here, after the node's move: the run is always locked last."""
     if event is None:
         raise LookupError(f"node {attempt.node_id} moved while its attempt was still running")
     attempt.ended_at = event.at
     attempt.save(update_fields=["ended_at"])
+    budgets.settle(attempt)
 
 
 def write_receipt(attempt: Attempt, outcome: WorkerOutcome) -> None:

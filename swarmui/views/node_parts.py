@@ -183,7 +183,7 @@ def _attempts(node: Document, _attempt: Document | None) -> Document:
     number, because = node["chosen_attempt"], node["chosen_because"]
     if number is None:
         return {"chosen_line": ""}
-    reason = vocabulary.CHOSEN.get(because or "", because or "")
+    reason = vocabulary.chosen_words(because or "")
     return {"chosen_line": f"Attempt {number} stands{': ' if reason else ''}{reason}."}
 
 

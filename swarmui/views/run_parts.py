@@ -31,7 +31,8 @@ def budget_lines(budget: Document) -> Document:
     """Money first where a cap or a price is known, else tokens. Unknown is said, never counted."""
     money, used = budget["usd"], budget["tokens"]
     lines = []
-    if money["cap"] is not None or money["spent"]:
+    shows_money = money["cap"] is not None or bool(money["spent"])
+    if shows_money:
         headline = "cost unknown" if money["spent"] is None else usd(money["spent"])
         of = f"of {usd(money['cap'])}" if money["cap"] is not None else "no cap on cost"
         lines.append(_token_line(used))
@@ -41,7 +42,9 @@ def budget_lines(budget: Document) -> Document:
         of = f"of {tokens(used['cap'])}" if used["cap"] is not None else "no cap"
         lines.append("cost unknown" if money["spent"] is None else "no cost was reported")
         meter = _meter(used, "tokens")
-    unknown = _unknown_line(money["unpriced_attempts"], used["unmetered_attempts"])
+    unknown = _unknown_line(
+        money["unpriced_attempts"] if shows_money else 0, used["unmetered_attempts"]
+    )
     return {
         "headline": headline,
         "of": of,

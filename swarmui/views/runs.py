@@ -79,7 +79,7 @@ def run_detail(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "outline_url": reverse("run_outline", args=[run_id]),
         "vocabulary": page_vocabulary(),
         "page": _page(run_id, run),
-        "skeleton": skeleton(run_id) if run["nodes"] <= INLINE_NODES else None,
+        "skeleton": skeleton(run_id) if run["node_count"] <= INLINE_NODES else None,
         **_panel(request, run_id),
     }
     return render(request, "runs/detail.html", context)

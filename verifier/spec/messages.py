@@ -58,8 +58,18 @@ _TYPES = {
 Context = Mapping[str, Any]
 
 
-def problem_of(detail: ErrorDetails, data: object) -> SpecProblem:
-    """One finding of the validator, about `data`, as a problem with a field path."""
+def is_echo(detail: ErrorDetails) -> bool:
+    """Whether a finding only repeats others: a list is "too short" of entries that were faulty."""
+    seen, context = detail["input"], detail.get("ctx") or {}
+    return (
+        detail["type"] == "too_short"
+        and isinstance(seen, list | tuple)
+        and len(seen) >= context["min_length"]
+    )
+
+
+def problem_of(detail: ErrorDetails) -> SpecProblem:
+    """One finding of the validator as a problem with a field path."""
     parts = [part for part in detail["loc"] if not _is_tag(part)]
     is_unknown_key = detail["type"] == "extra_forbidden"
     if parts and parts[-1] == "[key]":
@@ -113,20 +123,17 @@ def _literal(context: Context, seen: object) -> str:
 
 
 def _too_few(context: Context, seen: object) -> str:
-    return f"expected at least {context['min_length']:,} {_entries(context['min_length'])}, got 0"
+    return f"expected at least {_count(context['min_length'], 'entry', 'entries')}, got 0"
 
 
 def _too_many(context: Context, seen: object) -> str:
-    got = len(seen) if isinstance(seen, list | tuple) else context.get("actual_length")
-    return f"expected at most {context['max_length']:,} entries, got {got:,}"
-
-
-def _entries(count: int) -> str:
-    return "entry" if count == 1 else "entries"
+    got = f"{len(seen):,}" if isinstance(seen, list | tuple) else "more"
+    return f"expected at most {_count(context['max_length'], 'entry', 'entries')}, got {got}"
 
 
 def _too_short(context: Context, seen: object) -> str:
-    return f"expected at least {context['min_length']:,} characters, got {describe(seen)}"
+    wanted = _count(context["min_length"], "character", "characters")
+    return f"expected at least {wanted}, got {describe(seen)}"
 
 
 def _too_long(context: Context, seen: object) -> str:
@@ -134,12 +141,16 @@ def _too_long(context: Context, seen: object) -> str:
     return f"expected at most {context['max_length']:,} characters, got {got}"
 
 
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"
+
+
 def _at_least(context: Context, seen: object) -> str:
-    return f"expected at least {context['ge']:,}, got {describe(seen)}"
+    return f"expected at least {int(context['ge']):,}, got {describe(seen)}"
 
 
 def _at_most(context: Context, seen: object) -> str:
-    return f"expected at most {context['le']:,}, got {describe(seen)}"
+    return f"expected at most {int(context['le']):,}, got {describe(seen)}"
 
 
 def _missing(context: Context, seen: object) -> str:

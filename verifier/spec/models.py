@@ -17,6 +17,7 @@ from pydantic import (
     Strict,
     StringConstraints,
     Tag,
+    model_validator,
 )
 
 from verifier.characters import has_content
@@ -67,7 +68,7 @@ def _known_model(name: str) -> str:
     if provider in PROVIDERS and colon and has_content(rest):
         return name
     known = ", ".join(f"{provider}:" for provider in PROVIDERS)
-    raise ValueError(f"expected a model name that begins with one of {known} or a base_url beside")
+    raise ValueError(f"expected a name that begins with one of {known}, or a base_url with it")
 
 
 def _plain_address(url: str) -> str:
@@ -140,6 +141,12 @@ class ModelSpec(Part):
         Annotated[str, StringConstraints(max_length=2_000), AfterValidator(_plain_address)] | None
     ) = None
 
+    @model_validator(mode="after")
+    def _has_a_provider(self) -> "ModelSpec":
+        if self.base_url is None:
+            _known_model(self.name)
+        return self
+
 
 def _model_tag(value: object) -> str:
     return "=name" if isinstance(value, str) else "=object"
@@ -211,7 +218,12 @@ Worker = Annotated[
 class BranchSpec(Part):
     """One branch of the delegation. Its identity is its index, never its text."""
 
-    role: Annotated[Label, Field(min_length=1), AfterValidator(_with_content)]
+    role: Annotated[
+        str,
+        StringConstraints(min_length=1, max_length=MAX_LABEL_CHARS),
+        AfterValidator(_single_line),
+        AfterValidator(_with_content),
+    ]
     topic: Label = ""
     subtopic: Label = ""
     task_brief: Prose

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from verifier.scorers import MAX_SCORERS, Scorer, ScorerSpec
-from verifier.spec.messages import problem_of
+from verifier.spec.messages import is_echo, problem_of
 from verifier.spec.models import RunSpec
 from verifier.spec.plain import plain_data_problems
 from verifier.spec.problems import WHOLE_DOCUMENT, SpecError, SpecProblem, describe, path_of
@@ -30,7 +30,7 @@ def parse_run_spec(data: object) -> RunSpec:
     try:
         spec = RunSpec.model_validate_json(json.dumps(data))
     except ValidationError as error:
-        raise SpecError([*_told(error, data), *problems]) from None
+        raise SpecError([*_told(error), *problems]) from None
     if problems:
         raise SpecError(problems)
     return spec
@@ -48,7 +48,7 @@ def parse_scorers(data: object, path: str = "scorers") -> tuple[Scorer, ...]:
     try:
         return _Scorers.validate_json(json.dumps(data))
     except ValidationError as error:
-        told = [SpecProblem(path + p.path, p.message) for p in _told(error, data)]
+        told = [SpecProblem(path + p.path, p.message) for p in _told(error)]
         raise SpecError(told) from None
 
 
@@ -63,9 +63,9 @@ def run_spec_schema() -> dict[str, JsonValue]:
     }
 
 
-def _told(error: ValidationError, data: object) -> list[SpecProblem]:
+def _told(error: ValidationError) -> list[SpecProblem]:
     details = error.errors(include_url=False, include_context=True, include_input=True)
-    return [problem_of(detail, data) for detail in details]
+    return [problem_of(detail) for detail in details if not is_echo(detail)]
 
 
 def _problems_across(data: Mapping[str, Any]) -> Iterator[SpecProblem]:

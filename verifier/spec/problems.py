@@ -20,12 +20,15 @@ class SpecProblem:
 
 
 class SpecError(VerifierError):
-    """The spec is refused; `problems` has every fault, in the order of the document."""
+    """The spec is refused; `problems` has every fault, up to 100."""
 
     def __init__(self, problems: Sequence[SpecProblem]) -> None:
         self.problems = _capped(problems)
-        super().__init__("; ".join(f"{p.path}: {p.message}" if p.path else p.message
-                                   for p in self.problems))  # fmt: skip
+        super().__init__("; ".join(map(_said, self.problems)))
+
+
+def _said(problem: SpecProblem) -> str:
+    return f"{problem.path}: {problem.message}" if problem.path else problem.message
 
 
 def _capped(problems: Sequence[SpecProblem]) -> tuple[SpecProblem, ...]:

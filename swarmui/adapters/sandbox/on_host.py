@@ -14,6 +14,7 @@ from swarmui.adapters.sandbox.signals import exit_code_of
 from verifier.lifecycle import StopReason
 from verifier.ports import Control
 
+_LAST_WORDS_S = 0.1  # the pipes of the dead are at their end at once
 INHERITED = ("PATH", "HOME", "LANG")  # nothing else of the service's environment
 
 
@@ -48,7 +49,9 @@ def run_on_host(
     try:
         pump.run()
         tree.kill()
-        pump.drain()
+        if not pump.drain(_LAST_WORDS_S):
+            tree.kill(writers_too=True)
+            pump.drain()
         code = exit_code_of(process.wait())
     finally:
         process.kill()

@@ -35,11 +35,13 @@ class Tree:
         self._next_look = time.monotonic() + _LOOK_EVERY_S
         self._remember()
 
-    def kill(self) -> None:
-        """End the leader's group and everybody remembered, until nobody is left."""
+    def kill(self, *, writers_too: bool = False) -> None:
+        """End the leader's group and everybody remembered, until nobody is left; on request also
+        whoever can write into its output, for which every process is looked at."""
         for _ in range(_KILL_ROUNDS):
             self._remember()
-            self._seen |= _writers_into(self._pipes)
+            if writers_too:
+                self._seen |= _writers_into(self._pipes)
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._leader, signal.SIGKILL)
             alive = [pid for pid, started in self._seen.items() if _started(pid) == started]

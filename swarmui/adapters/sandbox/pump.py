@@ -79,11 +79,14 @@ class Pump:
             if has_exited(self._process):
                 return
 
-    def drain(self) -> None:
-        """Read what is left in the pipes once everything that could write is dead."""
-        end = time.monotonic() + _DRAIN_S
+    def drain(self, seconds: float = _DRAIN_S) -> bool:
+        """Read what is left in the pipes once everything that could write is dead; whether that
+        was all, or somebody still holds them."""
+        self._forget_the_end()
+        end = time.monotonic() + seconds
         while self._is_reading() and not self.truncated and time.monotonic() < end:
             self._turn(0.05)
+        return not self._is_reading()
 
     def close(self) -> None:
         self._selector.close()
@@ -114,6 +117,13 @@ class Pump:
     def _turn(self, wait_s: float) -> None:
         for key, _ in self._selector.select(wait_s):
             key.data()
+
+    def _forget_the_end(self) -> None:
+        """From here on the process's end would wake every wait."""
+        if self._pidfd is not None:
+            self._selector.unregister(self._pidfd)
+            os.close(self._pidfd)
+            self._pidfd = None
 
     def _is_reading(self) -> bool:
         registered = self._selector.get_map()

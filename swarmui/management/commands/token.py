@@ -15,7 +15,9 @@ class Command(ProductCommand):
         actions = parser.add_subparsers(dest="action", required=True, metavar="create")
         create = actions.add_parser("create", help="make a token")
         create.add_argument("name", help="what the token is for, 1 to 80 characters")
-        create.add_argument("--role", required=True, choices=sorted(SERVICE_ROLES))
+        create.add_argument(
+            "--role", required=True, choices=sorted(role.value for role in SERVICE_ROLES)
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

@@ -17,7 +17,10 @@ MODEL = "recorded:invented"
 TOKEN_CAP = 80_000
 #: Nobody works on invented attempts: a lease that never runs out keeps the reaper off them.
 FAR_AWAY = timedelta(days=36_500)
-GATES = ({"kind": "non_empty"}, {"kind": "json", "requiredKeys": ["title", "body"]})
+GATES: tuple[dict[str, Any], ...] = (
+    {"kind": "non_empty"},
+    {"kind": "json", "requiredKeys": ["title", "body"]},
+)
 
 
 def brief_of(draft: Draft) -> str:
@@ -49,6 +52,7 @@ def orders_of(draft: Draft) -> dict[str, Any]:
 def attempt_row(draft: Draft, folded: FoldedNode, number: int) -> Attempt:
     """One attempt: ended as its events say, or still held by a lease."""
     told = folded.attempts[number]
+    assert told.started is not None, "an invented attempt begins before it ends"
     is_running = told.outcome is None
     is_chosen = number == folded.chosen_attempt
     returned = told.outcome in {NodeStatus.OK, NodeStatus.CONTRACT_FAILED}
@@ -56,7 +60,7 @@ def attempt_row(draft: Draft, folded: FoldedNode, number: int) -> Attempt:
         node_id=draft.id,
         number=number,
         state=AttemptState.RUNNING if is_running else AttemptState.ENDED,
-        outcome=told.outcome,
+        outcome=told.outcome,  # type: ignore[misc]  (the column may be null)
         worker_kind=draft.worker,
         model="" if draft.worker is WorkerKind.COMMAND else MODEL,
         brief=brief_of(draft),
@@ -64,13 +68,13 @@ def attempt_row(draft: Draft, folded: FoldedNode, number: int) -> Attempt:
         error="" if returned or is_running else REASONS.get(NodeStatus(str(told.outcome)), ""),
         isolated=True if draft.worker is WorkerKind.COMMAND else None,
         owner="seed" if is_running else "",
-        lease_until=told.started + FAR_AWAY if is_running and told.started else None,
+        lease_until=told.started + FAR_AWAY if is_running else None,
         heartbeat_at=told.started,
-        hard_deadline=told.started + FAR_AWAY if told.started else None,
+        hard_deadline=told.started + FAR_AWAY,
         fence=1,
         token_cap=TOKEN_CAP,
         tokens_used=folded.tokens if is_chosen else None,
-        queued_at=told.started or folded.spawned,
+        queued_at=told.started,
         started_at=told.started,
         returned_at=told.ended,
         ended_at=told.ended,

@@ -1,7 +1,7 @@
 """Invents a run: a tree of drafts, its ledger, cut where exactly the wished nodes exist."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import count
@@ -34,7 +34,7 @@ class _Happening:
     subject_id: str
     event: str
     attempt: int | None
-    payload: dict[str, object]
+    payload: Mapping[str, object]
 
 
 class Inventor:
@@ -150,7 +150,7 @@ class Inventor:
         subject_id: str,
         event: str,
         attempt: int | None,
-        payload: dict[str, object],
+        payload: Mapping[str, object],
     ) -> None:
         self._happenings.append(
             _Happening(at, next(self._order), subject, subject_id, event, attempt, payload)

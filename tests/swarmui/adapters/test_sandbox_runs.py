@@ -15,6 +15,7 @@ from swarmui.adapters.sandbox import probe as probing
 from swarmui.adapters.sandbox.limits import OUTPUT_BYTES
 from tests.swarmui.adapters.conftest import Marked, Run, open_descriptors
 from tests.swarmui.adapters.controls import ScriptedControl
+from tests.swarmui.adapters.test_sandbox_border import FORKS
 from tests.waiting import wait_until
 from verifier.lifecycle import StopReason
 
@@ -83,9 +84,7 @@ TREE = "setsid sleep {0} & (setsid sleep {0} &) ; nohup sleep {0} & sleep {0} & 
 
 
 @pytest.mark.parametrize("isolation", [Isolation.SANDBOX, Isolation.HOST])
-def test_the_whole_tree_ends_at_the_timeout(
-    run: Run, marked: Marked, isolation: Isolation
-) -> None:
+def test_the_whole_tree_ends_at_the_timeout(run: Run, marked: Marked, isolation: Isolation) -> None:
     script = TREE.format(marked.seconds) + "wait"
     result = run("sh", "-c", script, timeout_s=1.5, isolation=isolation)
     ended = time.monotonic()
@@ -101,6 +100,13 @@ def test_nothing_is_left_when_a_program_ends_by_itself(run: Run, marked: Marked)
     assert result.exit_code == 4
     assert marked.alive() == []  # already, when the result is there
     assert result.duration_ms < 5_000
+
+
+def test_it_is_over_for_silent_ones_too_when_the_result_is_there(run: Run, marked: Marked) -> None:
+    silent = f"for i in $(seq 40); do setsid sleep {marked.seconds} >/dev/null 2>&1 & done; exit 0"
+    for _ in range(5):
+        assert run("sh", "-c", silent).exit_code == 0
+        assert marked.alive() == []
 
 
 def test_a_group_outside_the_sandbox_ends_with_its_leader(run: Run, marked: Marked) -> None:
@@ -177,14 +183,15 @@ def test_one_worker_s_fork_bomb_does_not_stop_another(tmp_path: Path, run: Run) 
     bomb, other = tmp_path / "bomb", tmp_path / "other"
     bomb.mkdir()
     other.mkdir()
-    forks = "while :; do sleep 30 & done 2>/dev/null; touch full; sleep 30"
-    control = ScriptedControl(StopReason.CANCELLED, when=lambda: done.is_set())
+    forks = f"{FORKS}\nopen('full', 'w').close()\nsignal.pause()"
     done = threading.Event()
+    control = ScriptedControl(StopReason.CANCELLED, when=done.is_set)
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(
-            run_argv, ["bash", "-c", forks], workdir=bomb, timeout_s=30, control=control
+            run_argv, ["python", "-c", forks], workdir=bomb, timeout_s=30, control=control
         )
         try:
+            wait_until(lambda: (bomb / "full").exists())
             script = "for i in 1 2 3 4 5 6 7 8; do (sleep 0.1; echo $i) & done; wait"
             result = run_argv(["bash", "-c", script], workdir=other, timeout_s=30)
         finally:
@@ -229,11 +236,6 @@ def test_the_probe_runs_a_program() -> None:
     found = probe()
     assert found.usable == (found.reason == "")
     assert found.usable == (found.profile != "")
-
-
-@pytest.fixture
-def fresh_probe() -> None:
-    probing.cache_clear()
 
 
 @pytest.mark.parametrize(

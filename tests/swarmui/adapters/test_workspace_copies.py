@@ -200,9 +200,7 @@ def repository(tmp_path: Path) -> Path:
     return root
 
 
-def test_a_worktree_is_the_commit_without_what_came_after(
-    repository: Path, tmp_path: Path
-) -> None:
+def test_a_worktree_is_the_commit_without_what_came_after(repository: Path, tmp_path: Path) -> None:
     base = prepare_base(tmp_path / "run", repository, "worktree")
     assert prepare_base(tmp_path / "run", repository, "worktree") == base
     assert (base / "tracked").read_text() == "committed\n"

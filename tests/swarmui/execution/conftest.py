@@ -42,6 +42,7 @@ def broker(transactional_db, monkeypatch, settings, tmp_path):
     broker = Broker()
     monkeypatch.setattr(dispatch, "poke", broker.poke)
     monkeypatch.setattr("swarmui.execution.sweep.poke", broker.poke)
+    monkeypatch.setattr("swarmui.execution.sweep.waiting_messages", lambda: len(broker.queue))
     return broker
 
 

@@ -8,7 +8,7 @@ from django.db import connection
 from django.db.models.functions import Now
 
 from swarmui.execution.keeper import LeaseKeeper
-from swarmui.execution.sweep import tick
+from swarmui.execution.sweep import BATCH, tick
 from swarmui.models import Attempt, LedgerEvent, Node, Outbox
 from swarmui.selectors.documents import node_document
 from swarmui.selectors.ledger import check_run
@@ -177,6 +177,14 @@ def test_a_lost_wake_up_costs_only_time(run, broker):
     assert [name for name, _ in broker.queue] == ["execute_attempt"]
     tick()
     assert len(broker.queue) == 1  # it was just sent
+
+
+def test_a_long_queue_is_not_made_longer(run, broker, monkeypatch):
+    Attempt.objects.filter(node__run=run).update(queued_at=Now() - timedelta(seconds=16))
+    before = len(broker.queue)
+    monkeypatch.setattr("swarmui.execution.sweep.waiting_messages", lambda: BATCH)
+    tick()
+    assert len(broker.queue) == before
 
 
 def test_at_start_everything_due_is_woken(run, broker):

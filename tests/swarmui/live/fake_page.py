@@ -29,6 +29,7 @@ class FakePage:
 
     def _apply(self, frame: dict[str, Any]) -> None:
         self.kinds.append(frame["type"])
+        assert frame["type"] != "rows" or frame["from"] < frame["to"], "rows that bring nothing"
         if frame["type"] == "resync":
             self.seq = self.run.seq
             self.nodes = self.run.at(self.seq)

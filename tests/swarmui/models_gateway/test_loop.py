@@ -17,6 +17,9 @@ from verifier.lifecycle import StopReason
 from verifier.limits import NOTES_CHARS
 from verifier.outcome import Deliverable, FailureKind
 
+# Said by the library; the outcome says it too, where it is looked for.
+pytestmark = pytest.mark.filterwarnings("ignore:Some responses omitted usage information")
+
 
 def _read(path: str) -> str:
     """Read a file."""

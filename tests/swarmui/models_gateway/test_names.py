@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from swarmui.adapters.models.names import (
+    PROVIDERS,
+    RECORDED,
     ModelUnusable,
     choose_model,
     family_of,
@@ -15,6 +17,7 @@ from swarmui.adapters.models.names import (
     model_problem,
 )
 from tests.fakes_models import recording
+from verifier import spec
 
 
 @dataclass(frozen=True)
@@ -127,3 +130,7 @@ def test_the_maker_is_known_by_the_model_and_not_by_the_vendor() -> None:
     assert family_of("openrouter/qwen3-coder") == "alibaba"
     assert family_of("gpt-oss:20b") == "openai"
     assert family_of("my-own-model") is None
+
+
+def test_the_spec_and_the_gateway_know_the_same_providers() -> None:
+    assert set(spec.PROVIDERS) == {*PROVIDERS, RECORDED}

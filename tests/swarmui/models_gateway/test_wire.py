@@ -31,6 +31,9 @@ from verifier.boundary.tool_adapter import Tool, tool
 from verifier.lifecycle import StopReason
 from verifier.outcome import Deliverable, FailureKind, WorkerOutcome
 
+# Said by the library; the outcome says it too, where it is looked for.
+pytestmark = pytest.mark.filterwarnings("ignore:Some responses omitted usage information")
+
 KEY = "a-key-nobody-may-see-0123456789"
 
 
@@ -290,7 +293,7 @@ ANTHROPIC_EVENTS: list[dict[str, Any]] = [
             "id": "m",
             "type": "message",
             "role": "assistant",
-            "model": "claude-sonnet-4-5",
+            "model": "claude-opus-4-6",
             "content": [],
             "stop_reason": None,
             "stop_sequence": None,
@@ -329,7 +332,7 @@ GOOGLE_CONTENT = {
     [
         ("openai:gpt-5", "OPENAI_BASE_URL", "/v1", reply(200, OPENAI_RESPONSE), "authorization"),
         (
-            "anthropic:claude-sonnet-4-5",
+            "anthropic:claude-opus-4-6",
             "ANTHROPIC_BASE_URL",
             "",
             events(*ANTHROPIC_EVENTS),

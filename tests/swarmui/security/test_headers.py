@@ -11,7 +11,16 @@ from tests.swarmui.api.callers import person
 
 pytestmark = pytest.mark.django_db
 
-PATHS = ["/sign-in/", "/runs/", "/healthz", "/api/v1/openapi.json", "/api/v1/nothing", "/nothing"]
+PATHS = [
+    "/sign-in/",
+    "/runs/",
+    "/healthz",
+    "/nothing",
+    "/api/v1/openapi.json",
+    "/api/v1/nothing",
+    "/api/v1/runs",
+    "/api/elsewhere",  # no operation's and no page's
+]
 
 
 @pytest.fixture
@@ -69,6 +78,16 @@ def test_an_inline_script_or_style_on_a_page_carries_the_nonce(browser: Client) 
         assert not re.search(r'\son\w+="', page)
         assert not re.search(r'\sstyle="', page)
         assert not re.search(r'(?:src|href)="(?:https?:)?//', page)
+
+
+def test_an_answer_that_is_made_a_problem_keeps_its_headers(browser: Client) -> None:
+    answer = browser.put("/api/v1/runs")
+    assert answer.status_code == 405
+    assert answer["Content-Type"] == "application/problem+json"
+    assert answer["Content-Length"] == str(len(answer.content))
+    assert answer["X-Frame-Options"] == "DENY"
+    assert answer["Allow"]
+    assert _policy(answer)["default-src"] == ["'none'"]
 
 
 def test_a_host_that_is_not_ours_is_refused() -> None:

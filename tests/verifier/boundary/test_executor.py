@@ -101,7 +101,9 @@ def test_what_goes_wrong_is_an_observation(
     assert content in seen.content
     counted = bench.counters.snapshot()
     assert counted.toolCalls == 0
-    assert (counted.toolErrors, counted.permissionDenials) == ((0, 1) if kind == "denied" else (1, 0))
+    assert (counted.toolErrors, counted.permissionDenials) == (
+        (0, 1) if kind == "denied" else (1, 0)
+    )
     denied = EntryKind.DENIAL if kind == "denied" else EntryKind.RESULT
     assert [entry.kind for entry in bench.entries] == [EntryKind.PROPOSAL, denied]
 
@@ -177,9 +179,7 @@ def test_hostile_text_is_recorded_as_what_a_database_can_hold(bench: Bench) -> N
 
 def test_two_tools_of_one_name_are_a_mistake() -> None:
     with pytest.raises(ValueError, match="same name"):
-        ToolExecutor(
-            [tool("a")(_read), tool("a")(_write)], print, ToolCounters(), SteppingClock()
-        )
+        ToolExecutor([tool("a")(_read), tool("a")(_write)], print, ToolCounters(), SteppingClock())
 
 
 _CALLS = st.lists(
