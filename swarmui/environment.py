@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from verifier.limits import LEASE_S
+
 
 def _words(value: object) -> object:
     return [word.strip() for word in value.split(",") if word.strip()] if isinstance(
@@ -27,6 +29,7 @@ class Environment(BaseSettings):
     swarmui_workspace_roots: Annotated[list[str], NoDecode] = []
     swarmui_allow_not_isolated: bool = False
     swarmui_recorded_delay_scale: float = Field(1.0, ge=0, le=10)
+    swarmui_lease_s: float = Field(LEASE_S, ge=1, le=600)
     database_url: str | None = None
     redis_url: str | None = None
     secret_key: str | None = Field(None, min_length=32)

@@ -8,6 +8,7 @@ from csp.middleware import CSPMiddleware, PolicyParts
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import reverse
+from whitenoise.middleware import WhiteNoiseMiddleware
 from django_htmx.middleware import HtmxDetails
 
 from swarmui.api.problems import CONTENT_TYPE, problem_body, problem_response
@@ -64,6 +65,18 @@ class ContentSecurityPolicy(CSPMiddleware):
             parts.update = {**(parts.update or {}), "connect-src": sockets}
         response.setdefault("Permissions-Policy", PERMISSIONS_POLICY)
         return parts
+
+
+class StaticFiles(WhiteNoiseMiddleware):  # type: ignore[misc]  # ships no types
+    """Static files, each answered whole: they are small, and an ASGI server cannot stream from a
+    synchronous iterator without reading all of it first."""
+
+    @staticmethod
+    def serve(static_file: Any, request: HttpRequest) -> HttpResponse:
+        answer = WhiteNoiseMiddleware.serve(static_file, request)
+        whole = HttpResponse(b"".join(answer), status=answer.status_code, headers=answer.headers)
+        answer.close()
+        return whole
 
 
 class ApiErrorsAreProblems:

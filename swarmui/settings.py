@@ -22,6 +22,7 @@ SWARMUI_HOME = (BASE_DIR / env.swarmui_home).resolve()
 WORKSPACE_ROOTS = tuple(Path(root).resolve() for root in env.swarmui_workspace_roots) or (BASE_DIR,)
 ALLOW_NOT_ISOLATED = env.swarmui_allow_not_isolated
 RECORDED_DELAY_SCALE = env.swarmui_recorded_delay_scale
+LEASE_S = env.swarmui_lease_s
 EMBEDDED = env.redis_url is None
 PRODUCTION = env.swarmui_env == "production"
 
@@ -45,7 +46,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "swarmui.middleware.StaticFiles",
     "swarmui.middleware.ContentSecurityPolicy",
     "swarmui.middleware.ApiErrorsAreProblems",
     "django.contrib.sessions.middleware.SessionMiddleware",

@@ -37,7 +37,8 @@ def _commands() -> list[tuple[str, list[str]]]:
             lines.append(["sh", "-c", test[1]] if test[0] == "CMD-SHELL" else test[1:])
         for argv in lines:
             if argv[:2] == ["sh", "-c"]:
-                found += [(name, shlex.split(part)) for part in argv[2].split("&&")]
+                parts = argv[2].replace("exec ", "").split("&&")
+                found += [(name, shlex.split(part)) for part in parts]
             else:
                 found.append((name, argv))
     return found

@@ -7,11 +7,12 @@ import time
 import uuid
 from types import TracebackType
 
+from django.conf import settings
 from django.db import connection
 
 from swarmui.services import leases
 from verifier.lifecycle import StopReason
-from verifier.limits import HEARTBEAT_S, STEP_DEADLINE_S
+from verifier.limits import HEARTBEAT_S, LEASE_S, STEP_DEADLINE_S
 
 _live: "set[LeaseKeeper]" = set()
 _live_lock = threading.Lock()
@@ -82,7 +83,7 @@ class LeaseKeeper:
 
     def _beat(self) -> None:
         try:
-            while not self._over.wait(HEARTBEAT_S):
+            while not self._over.wait(settings.LEASE_S * HEARTBEAT_S / LEASE_S):
                 if time.monotonic() - self._progress_at > STEP_DEADLINE_S:
                     continue
                 if not leases.heartbeat(self._claim, self._note):

@@ -142,7 +142,8 @@ def _run_model(
         work.tools, room, control=control, allow_not_isolated=settings.ALLOW_NOT_ISOLATED
     )
     model = work.backup_model if attempt.uses_backup else work.model
-    assert model is not None and attempt.token_cap is not None
+    assert model is not None
+    assert attempt.token_cap is not None
     order = AgentOrder(
         model=model,
         brief=attempt.brief,

@@ -8,6 +8,7 @@ import uuid
 from dataclasses import dataclass
 from datetime import timedelta
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.db.models.functions import Now
@@ -18,9 +19,7 @@ from swarmui.services import budgets
 from swarmui.services.nodes import Change, transition_node
 from verifier.ledger import NodeEvent
 from verifier.lifecycle import LEASED, AttemptState, NodeStatus
-from verifier.limits import HEARTBEAT_S, LEASE_S, STEP_DEADLINE_S
-
-__all__ = ["HEARTBEAT_S", "Claim", "claim_gates", "claim_work", "heartbeat", "held"]
+from verifier.limits import STEP_DEADLINE_S
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ def _take(
         state=after,
         owner=owner,
         fence=F("fence") + 1,
-        lease_until=Now() + timedelta(seconds=LEASE_S),
+        lease_until=Now() + timedelta(seconds=settings.LEASE_S),
         heartbeat_at=Now(),
         hard_deadline=Now() + timedelta(seconds=seconds),
     )
@@ -89,7 +88,7 @@ def heartbeat(claim: Claim, note: str = "") -> bool:
     """Renews the lease. False: it is lost; stop, kill what was started, write nothing."""
     return bool(
         _owned(claim).update(
-            lease_until=Now() + timedelta(seconds=LEASE_S),
+            lease_until=Now() + timedelta(seconds=settings.LEASE_S),
             heartbeat_at=Now(),
             heartbeat_note=note[:200],
         )

@@ -31,6 +31,11 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 Kind = Literal["embedded", "production"]
+UVICORN = (
+    "uvicorn", "swarmui.asgi:application", "--host=127.0.0.1", "--log-level=warning",
+    "--lifespan=off", "--ws=swarmui.live.protocol:BoundedWebSocketProtocol", "--ws-max-size=4096",
+    "--ws-max-queue=8", "--ws-per-message-deflate=false", "--timeout-graceful-shutdown=3",
+)  # fmt: skip
 CELERY = ("celery", "--app=swarmui")
 QUIET = ("--without-gossip", "--without-mingle", "--loglevel=WARNING")
 START_S = 40
@@ -248,11 +253,7 @@ def production_installation(
     installation.succeed("migrate", "--verbosity", "0", "--skip-checks", env=owner)
     installation.succeed("grant_app_role", role, "--password-env", "APP_DB_PASSWORD", env=owner)
     installation.succeed("collectstatic", "--noinput", "--verbosity", "0")
-    installation.add(
-        "server", "uvicorn", "swarmui.asgi:application", "--host=127.0.0.1",
-        f"--port={installation.port}", "--log-level=warning", "--timeout-graceful-shutdown=3",
-        SWARMUI_PROCESS="web",
-    )  # fmt: skip
+    installation.add("server", *UVICORN, f"--port={installation.port}", SWARMUI_PROCESS="web")
     as_worker = {"SWARMUI_PROCESS": "worker"}
     for number in range(1, workers + 1):
         options = [f"--hostname=w{number}@%h", f"--concurrency={concurrency}", *QUIET]

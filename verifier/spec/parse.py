@@ -1,7 +1,7 @@
 """From plain data to a run spec, or to everything that is wrong with it at once."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
@@ -10,7 +10,14 @@ from verifier.scorers import MAX_SCORERS, Scorer, ScorerSpec
 from verifier.spec.messages import is_echo, problem_of
 from verifier.spec.models import RunSpec
 from verifier.spec.plain import plain_data_problems
-from verifier.spec.problems import WHOLE_DOCUMENT, SpecError, SpecProblem, describe, path_of
+from verifier.spec.problems import (
+    MAX_PROBLEMS,
+    WHOLE_DOCUMENT,
+    SpecError,
+    SpecProblem,
+    describe,
+    path_of,
+)
 
 SCHEMA_ID = "/api/v1/schemas/run-spec.json"
 
@@ -30,7 +37,7 @@ def parse_run_spec(data: object) -> RunSpec:
     try:
         spec = RunSpec.model_validate_json(json.dumps(data))
     except ValidationError as error:
-        raise SpecError([*_told(error), *problems]) from None
+        raise _refusal(error, problems) from None
     if problems:
         raise SpecError(problems)
     return spec
@@ -48,8 +55,7 @@ def parse_scorers(data: object, path: str = "scorers") -> tuple[Scorer, ...]:
     try:
         return _Scorers.validate_json(json.dumps(data))
     except ValidationError as error:
-        told = [SpecProblem(path + p.path, p.message) for p in _told(error)]
-        raise SpecError(told) from None
+        raise _refusal(error, prefix=path) from None
 
 
 def run_spec_schema() -> dict[str, JsonValue]:
@@ -63,9 +69,14 @@ def run_spec_schema() -> dict[str, JsonValue]:
     }
 
 
-def _told(error: ValidationError) -> list[SpecProblem]:
+def _refusal(
+    error: ValidationError, others: Sequence[SpecProblem] = (), prefix: str = ""
+) -> SpecError:
     details = error.errors(include_url=False, include_context=True, include_input=True)
-    return [problem_of(detail) for detail in details if not is_echo(detail)]
+    findings = [detail for detail in details if not is_echo(detail)]
+    told = [problem_of(detail) for detail in findings[:MAX_PROBLEMS]]  # words cost time
+    told = [SpecProblem(prefix + problem.path, problem.message) for problem in told]
+    return SpecError([*told, *others], left_out=len(findings) - len(told))
 
 
 def _problems_across(data: Mapping[str, Any]) -> Iterator[SpecProblem]:

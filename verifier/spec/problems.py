@@ -22,8 +22,9 @@ class SpecProblem:
 class SpecError(VerifierError):
     """The spec is refused; `problems` has every fault, up to 100."""
 
-    def __init__(self, problems: Sequence[SpecProblem]) -> None:
-        self.problems = _capped(problems)
+    def __init__(self, problems: Sequence[SpecProblem], left_out: int = 0) -> None:
+        """`left_out`: how many more there are that nobody put into words."""
+        self.problems = _capped(problems, left_out)
         super().__init__("; ".join(map(_said, self.problems)))
 
 
@@ -31,11 +32,12 @@ def _said(problem: SpecProblem) -> str:
     return f"{problem.path}: {problem.message}" if problem.path else problem.message
 
 
-def _capped(problems: Sequence[SpecProblem]) -> tuple[SpecProblem, ...]:
-    if len(problems) <= MAX_PROBLEMS:
+def _capped(problems: Sequence[SpecProblem], left_out: int) -> tuple[SpecProblem, ...]:
+    if len(problems) + left_out <= MAX_PROBLEMS:
         return tuple(problems)
-    more = f"and {len(problems) - MAX_PROBLEMS + 1:,} more problems"
-    return (*problems[: MAX_PROBLEMS - 1], SpecProblem(WHOLE_DOCUMENT, more))
+    kept = problems[: MAX_PROBLEMS - 1]
+    more = f"and {len(problems) + left_out - len(kept):,} more problems"
+    return (*kept, SpecProblem(WHOLE_DOCUMENT, more))
 
 
 def path_of(parts: Iterable[str | int]) -> str:

@@ -63,14 +63,14 @@ class Pump:
     def stderr(self) -> bytes:
         return b"".join(self._kept[self._err])
 
-    def watch(self, fd: int, ready: Callable[[], None]) -> None:
-        """Call `ready` once, when `fd` can be read."""
+    def watch(self, fd: int, is_done: Callable[[], bool]) -> None:
+        """Call `is_done` whenever `fd` can be read, until it says yes."""
 
-        def once() -> None:
-            self._selector.unregister(fd)
-            ready()
+        def look() -> None:
+            if is_done():
+                self._selector.unregister(fd)
 
-        self._selector.register(fd, selectors.EVENT_READ, once)
+        self._selector.register(fd, selectors.EVENT_READ, look)
 
     def run(self) -> None:
         """Until the program ended or has to be ended; it is not reaped here."""

@@ -35,3 +35,8 @@ class CommandResult:
     def refused(cls, reason: str, *, isolated: bool) -> "CommandResult":
         """Nothing ran."""
         return cls(None, b"", b"", 0, False, False, None, 0, isolated, reason)
+
+    @classmethod
+    def too_late(cls, stopped: StopReason | None, *, isolated: bool) -> "CommandResult":
+        """Nothing ran: the order to stop was there before, or no time was left."""
+        return cls(None, b"", b"", 0, False, stopped is None, stopped, 0, isolated)

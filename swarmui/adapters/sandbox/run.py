@@ -36,6 +36,9 @@ def run_argv(
         return CommandResult.refused(f"not started: {problem}", isolated=isolated)
     if not workdir.is_dir():
         return CommandResult.refused("not started: its workspace is gone", isolated=isolated)
+    stopped = control.stop_reason() if control is not None else None
+    if stopped is not None or timeout_s <= 0:
+        return CommandResult.too_late(stopped, isolated=isolated)
     if not isolated:
         return run_on_host(
             argv,

@@ -1,7 +1,6 @@
 """One command in the sandbox, from start to the last of its processes."""
 
 import contextlib
-import json
 import os
 import re
 import select
@@ -21,6 +20,7 @@ from verifier.ports import Control
 
 _GONE_S = 5.0  # a process tree of a few hundred dies in milliseconds
 _INFO_BYTES = 4_096
+_CHILD_PID = re.compile(rb'"child-pid": *(\d+)\D')
 _FAILED_TO_EXECUTE = (126, 127)
 _HELPER_SAID = re.compile(rb"\A(?:setpriv|prlimit): (?:failed to execute )?(.+)\n\Z", re.DOTALL)
 
@@ -59,6 +59,7 @@ def run_shut_in(
         try:
             init.listen(pump)
             pump.run()
+            init.wait_until_known()  # so that it can be ended whatever becomes of bubblewrap
             process.send_signal(signal.SIGKILL)
             init.wait_until_gone()
             pump.drain()
@@ -76,6 +77,7 @@ class _Init:
     def __init__(self) -> None:
         self._read_end, self.write_end = os.pipe()
         self._pidfd: int | None = None
+        self._report = b""
 
     def __enter__(self) -> "_Init":
         return self
@@ -89,23 +91,38 @@ class _Init:
     def listen(self, pump: Pump) -> None:
         """Learn from bubblewrap who it is."""
         self._close_write_end()
+        os.set_blocking(self._read_end, False)
         pump.watch(self._read_end, self._read)
+
+    def wait_until_known(self) -> None:
+        """Wait for bubblewrap's report, or its end."""
+        while not self._read():
+            if not select.select([self._read_end], [], [], _GONE_S)[0]:
+                return
 
     def wait_until_gone(self) -> None:
         """End it, and wait until it and all others are."""
-        if self._pidfd is None:
-            self._read()
-        if self._pidfd is None:
+        if self._pidfd is None:  # it never began, or is long gone
             return
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
         select.select([self._pidfd], [], [], _GONE_S)
 
-    def _read(self) -> None:
-        os.set_blocking(self._read_end, False)
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            pid = json.loads(os.read(self._read_end, _INFO_BYTES))["child-pid"]
-            self._pidfd = os.pidfd_open(pid)
+    def _read(self) -> bool:
+        """Whether all is known that will be; the report comes in several pieces."""
+        if self._pidfd is not None:
+            return True
+        try:
+            piece = os.read(self._read_end, _INFO_BYTES)
+        except BlockingIOError:
+            return False
+        self._report += piece
+        named = _CHILD_PID.search(self._report)
+        if named is not None:
+            with contextlib.suppress(ProcessLookupError):
+                self._pidfd = os.pidfd_open(int(named[1]))
+            return True
+        return not piece
 
     def _close_write_end(self) -> None:
         if self.write_end >= 0:

@@ -60,7 +60,7 @@ def attempt_row(draft: Draft, folded: FoldedNode, number: int) -> Attempt:
         node_id=draft.id,
         number=number,
         state=AttemptState.RUNNING if is_running else AttemptState.ENDED,
-        outcome=told.outcome,  # type: ignore[misc]  (the column may be null)
+        outcome=told.outcome,  # type: ignore[misc]  # the column may be null
         worker_kind=draft.worker,
         model="" if draft.worker is WorkerKind.COMMAND else MODEL,
         brief=brief_of(draft),

@@ -130,6 +130,29 @@ def test_an_order_to_stop_is_heard(
     wait_until(lambda: marked.alive() == [], timeout=GONE_S)
 
 
+@pytest.mark.parametrize("isolation", [Isolation.SANDBOX, Isolation.HOST])
+def test_what_has_to_stop_already_does_not_start(
+    run: Run, workdir: Path, isolation: Isolation
+) -> None:
+    control = ScriptedControl(StopReason.CANCELLED)
+    stopped = run("touch", "ran", isolation=isolation, control=control)
+    assert stopped.stop_reason is StopReason.CANCELLED
+    late = run("touch", "ran", isolation=isolation, timeout_s=0)
+    assert late.timed_out
+    assert list(workdir.iterdir()) == []
+
+
+@pytest.mark.parametrize("milliseconds", [0.1, 1, 2, 4, 8, 16])
+def test_a_program_may_be_ended_while_it_is_being_shut_in(
+    run: Run, marked: Marked, milliseconds: float
+) -> None:
+    for _ in range(3):
+        result = run("sleep", marked.seconds, timeout_s=milliseconds / 1000)
+        assert result.timed_out
+        assert result.duration_ms < 2_000
+    assert marked.alive() == []
+
+
 def test_a_running_program_shows_that_it_is_alive(run: Run) -> None:
     control = ScriptedControl()
     run("sleep", "2.5", control=control)

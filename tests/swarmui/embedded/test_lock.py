@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ from tests.support.sources import ROOT
 HOLD = """
 import sys, time
 from pathlib import Path
+import django
+django.setup()
 from swarmui.embedded.lock import hold_home
 with hold_home(Path(sys.argv[1])):
     print("held", flush=True)
@@ -24,14 +27,16 @@ with hold_home(Path(sys.argv[1])):
 
 
 @pytest.fixture
-def holder(tmp_path: Path) -> subprocess.Popen[str]:
+def holder(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     """Another process that holds the home."""
     process = subprocess.Popen(
         [sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE, text=True, cwd=ROOT
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "held\n"
-    return process
+    yield process
+    process.kill()
+    process.communicate()
 
 
 def test_a_free_home_has_no_server(tmp_path: Path) -> None:
@@ -45,8 +50,6 @@ def test_a_second_server_on_a_home_is_told_who_holds_it(
     assert server_of(tmp_path) == f"process {holder.pid}"
     with pytest.raises(HomeInUse, match=f"in use by process {holder.pid}"), hold_home(tmp_path):
         raise AssertionError("two servers hold one home")
-    holder.kill()
-    holder.wait()
 
 
 def test_a_killed_server_leaves_its_home_free(

@@ -1,166 +1,84 @@
-"""`swarmui up` as a person meets it: what it prints, what it leaves, how it ends."""
+"""What `swarmui up` prints, what it leaves on disk, and what it refuses."""
 
 from __future__ import annotations
 
-import os
 import re
-import signal
-import socket
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.support.http import request
 from tests.support.installation import Installation, embedded_installation
-from tests.swarmui.embedded.specs import programs
 from tests.waiting import wait_until
 
 LINK = re.compile(r"^Sign in, once and within 15 minutes: (http://\S+)$", re.MULTILINE)
 
 
-@contextmanager
-def another_up(installation: Installation, home: Path, port: int) -> Iterator[Any]:
-    """A second `up` beside a running one, to its end."""
-    env = {"SWARMUI_HOME": str(home)}
-    yield installation.cli("up", "--port", str(port), timeout=30, env=env)
+@pytest.fixture(scope="module")
+def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    """One server for all tests of this file: none of them changes it."""
+    with embedded_installation(tmp_path_factory.mktemp("up") / "home") as installation:
+        wait_until(lambda: "Ctrl-C stops it all" in installation["server"].log())
+        yield installation
 
 
-@pytest.fixture
-def server(embedded: Installation) -> Any:
-    wait_until(lambda: "Ctrl-C stops it all" in embedded["server"].log())
-    return embedded["server"]
-
-
-def test_the_first_start_says_where_it_is_how_to_get_in_and_what_runs(
-    embedded: Installation, server: Any
-) -> None:
-    lines = server.log().splitlines()
-    assert lines[0] == f"Serving at {embedded.base_url}"
-    link = LINK.search(server.log())
+def test_the_first_start_says_where_it_is_how_to_get_in_and_what_runs(up: Installation) -> None:
+    log = up["server"].log()
+    lines = log.splitlines()
+    assert lines[0] == f"Serving at {up.base_url}"
+    link = LINK.search(log)
     assert link is not None
     assert request("GET", link[1]).status == 200
     assert "A demo run has started: it is the first row of the first page." in lines
     assert [line for line in lines if "warning" in line.lower() or "Traceback" in line] == []
 
 
-def test_the_demo_starts_once_and_the_link_is_new_at_every_start(
-    embedded: Installation, server: Any
+def test_what_it_keeps_is_closed_to_others(up: Installation) -> None:
+    modes = {
+        name: (up.home / name).stat().st_mode & 0o777 for name in (".", "secret_key", "server.lock")
+    }
+    assert modes == {".": 0o700, "secret_key": 0o600, "server.lock": 0o600}
+
+
+def test_a_second_server_on_the_same_home_is_refused_with_a_reason(up: Installation) -> None:
+    second = up.cli("up", "--port", "0", timeout=30)
+    assert second.returncode == 1
+    assert f"in use by process {up['server'].pid}" in second.stderr
+    assert "Traceback" not in second.stderr
+    assert up.get("/readyz").status == 200
+
+
+def test_a_port_in_use_is_refused_with_a_reason(up: Installation, tmp_path: Path) -> None:
+    env = {"SWARMUI_HOME": str(tmp_path / "other")}
+    second = up.cli("up", "--port", str(up.port), timeout=30, env=env)
+    assert second.returncode == 1
+    assert f"port {up.port}: Address already in use" in second.stderr
+    assert "Traceback" not in second.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (("--port", "70000"), 2, "port"),
+        (("--port", "http"), 2, "port"),
+        (("--host", "192.0.2.1"), 1, "cannot listen on 192.0.2.1"),  # no address of this machine
+        (("--host", "no such host"), 1, "cannot listen on no such host"),
+    ],
+)
+def test_an_address_that_is_none_is_a_line_and_not_a_traceback(
+    up: Installation, tmp_path: Path, arguments: tuple[str, ...], code: int, says: str
 ) -> None:
-    server.restart()
-    embedded.wait_ready()
-    log = wait_until(lambda: server.log() if server.log().count("Ctrl-C stops") == 2 else "")
-    links = LINK.findall(log)
-    assert len(set(links)) == 2
-    assert log.count("A demo run has started") == 1
-    assert len(embedded.get("/api/v1/runs", role="viewer").json()["runs"]) == 1
+    env = {"SWARMUI_HOME": str(tmp_path / "other")}
+    done = up.cli("up", *arguments, timeout=30, env=env)
+    assert (done.returncode, "Traceback" in done.stderr) == (code, False), done.stderr
+    assert says in done.stderr
 
 
-def test_what_it_keeps_is_closed_to_others(embedded: Installation) -> None:
-    assert embedded.home.stat().st_mode & 0o777 == 0o700
-    assert (embedded.home / "secret_key").stat().st_mode & 0o777 == 0o600
-    assert (embedded.home / "server.lock").stat().st_mode & 0o777 == 0o600
-
-
-def test_a_second_server_on_the_same_home_is_refused_with_a_reason(
-    embedded: Installation, server: Any
+def test_with_a_broker_configured_it_says_that_it_is_the_wrong_command(
+    up: Installation, tmp_path: Path
 ) -> None:
-    with another_up(embedded, embedded.home, 0) as second:
-        assert second.returncode == 1
-        assert f"in use by process {server.pid}" in second.stderr
-        assert "Traceback" not in second.stderr
-    assert embedded.get("/readyz").status == 200
-
-
-def test_a_port_in_use_is_refused_with_a_reason(embedded: Installation, tmp_path: Path) -> None:
-    with another_up(embedded, tmp_path / "other", embedded.port) as second:
-        assert second.returncode == 1
-        assert f"port {embedded.port}: Address already in use" in second.stderr
-        assert "Traceback" not in second.stderr
-
-
-def test_a_port_that_is_none_is_a_usage_error(embedded: Installation, tmp_path: Path) -> None:
-    with another_up(embedded, tmp_path / "other", 70_000) as second:
-        assert second.returncode == 2
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_stops_it_within_seconds_whatever_its_workers_do(
-    embedded: Installation, server: Any, number: signal.Signals
-) -> None:
-    run_id = start(embedded, programs(["sleep", "600"], ["sleep", "601"]))
-    wait_until(lambda: statuses(embedded, run_id).count("running") == 2, 20)
-    begun = time.monotonic()
-    server.signal(number)
-    wait_until(lambda: not server.is_running, 12, what="the server to end")
-    assert time.monotonic() - begun < 8
-    assert server.exit_code == 0
-    assert server.log().rstrip().endswith("Stopped.")
-    assert processes_with("sleep 600") == []
-
-
-def test_it_stops_with_a_request_and_a_socket_still_open(
-    embedded: Installation, server: Any
-) -> None:
-    with socket.create_connection(("127.0.0.1", embedded.port)) as half_a_request:
-        half_a_request.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n")
-        server.signal(signal.SIGTERM)
-        wait_until(lambda: not server.is_running, 10, what="the server to end")
-    assert server.exit_code == 0
-
-
-def test_what_a_stopped_server_was_doing_is_taken_up_at_the_next_start(
-    embedded: Installation, server: Any
-) -> None:
-    """A stop gives leases back: nobody has to wait for them to run out."""
-    run_id = start(embedded, programs(["sleep", "600"]))
-    wait_until(lambda: "running" in statuses(embedded, run_id)[1:], 20)
-    server.stop()
-    server.start()
-    embedded.wait_ready()
-    wait_until(lambda: statuses(embedded, run_id)[1:] != ["running"], 15)
-
-
-@pytest.mark.timeout(180)
-def test_work_that_was_queued_when_it_was_killed_is_found_again(
-    embedded: Installation, server: Any
-) -> None:
-    """Killed, the queue in memory is gone: the database still knows."""
-    busy = [start(embedded, programs(*[["sleep", "600"]] * 8))]
-    wait_until(lambda: statuses(embedded, busy[0]).count("running") == 8, 30)
-    waiting = start(embedded, programs(["echo", "one"], ["echo", "two"]))
-    assert statuses(embedded, waiting)[1:] == ["queued", "queued"]
-    os.kill(server.pid, signal.SIGKILL)
-    wait_until(lambda: not server.is_running)
-    wait_until(lambda: processes_with("sleep 600") == [], 5, what="its programs to end with it")
-    server.start()
-    embedded.wait_ready()
-    wait_until(lambda: statuses(embedded, waiting) == ["ok", "ok", "ok"], 20)
-
-
-def start(installation: Installation, spec: dict[str, Any]) -> str:
-    answer = installation.post("/api/v1/runs", spec)
-    assert answer.status == 201, answer.text
-    return str(answer.json()["id"])
-
-
-def statuses(installation: Installation, run_id: str) -> list[str]:
-    """Of the root, then of each branch."""
-    tree = installation.get(f"/api/v1/runs/{run_id}/tree", role="viewer").json()
-    return [row[8] for row in tree["rows"]]
-
-
-def processes_with(words: str) -> list[str]:
-    """Command lines of living processes that hold these words."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            line = path.read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
-        except OSError:
-            continue
-        if words in line:
-            found.append(line)
-    return found
+    env = {"SWARMUI_HOME": str(tmp_path / "other"), "REDIS_URL": "redis://127.0.0.1:1/0"}
+    done = up.cli("up", timeout=30, env=env)
+    assert done.returncode == 2
+    assert "REDIS_URL is set" in done.stderr
