@@ -10,5 +10,5 @@ class SwarmuiConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        import swarmui.celery  # noqa: F401, PLC0415  (the app that tasks and dispatch share)
+        import swarmui.celery  # noqa: PLC0415  (the app that tasks and dispatch share)
         import swarmui.checks  # noqa: F401, PLC0415  (system checks register themselves)

@@ -38,7 +38,7 @@ def poke(name: str, argument: uuid.UUID) -> bool:
     """Wakes a worker; losing or doubling this message changes nothing but the time."""
     try:
         app.send_task(f"swarmui.{name}", args=[str(argument)], retry=False)
-    except Exception as error:  # the broker's client raises kinds of its own
+    except Exception as error:  # noqa: BLE001  (brokers raise kinds of their own)
         logger.warning("could not publish %s %s: %s", name, argument, error)
         return False
     return True
@@ -50,7 +50,7 @@ def waiting_messages() -> int | None:
     try:
         with app.connection_for_write() as connection, connection.channel() as channel:
             declared = channel.queue_declare(queue, passive=True)
-    except Exception as error:  # the broker's client raises kinds of its own
+    except Exception as error:  # noqa: BLE001  (brokers raise kinds of their own)
         logger.debug("could not ask the broker about its queue: %s", error)
         return None
     return int(declared.message_count)

@@ -8,8 +8,8 @@ from csp.middleware import CSPMiddleware, PolicyParts
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import reverse
-from whitenoise.middleware import WhiteNoiseMiddleware
 from django_htmx.middleware import HtmxDetails
+from whitenoise.middleware import WhiteNoiseMiddleware
 
 from swarmui.api.problems import CONTENT_TYPE, problem_body, problem_response
 from swarmui.services import sign_in

@@ -10,6 +10,7 @@ import { pageKeys } from "./tree/keys.js";
 import { Vocabulary } from "./vocabulary.js";
 
 const CLOCK_MS = 1000;
+const LOOK_AGAIN_MS = 3000; // what a running attempt does is no event of the ledger
 
 const page = readJson("run-page");
 const vocabulary = Vocabulary.fromPage();
@@ -47,6 +48,11 @@ if (panel.node) tree.select(panel.node);
 panel.onClose = () => tree.focus();
 feed.start();
 setInterval(() => tree.view.isLive && !document.hidden && tree.view.invalidate(), CLOCK_MS);
+setInterval(() => {
+  const node = tree.model.nodes.get(panel.node);
+  const goesOn = node && !vocabulary.status(node.status).terminal;
+  if (goesOn && !document.hidden && feed.state === "live") panel.refresh();
+}, LOOK_AGAIN_MS);
 
 byId("live").addEventListener("click", () => feed.togglePause());
 byId("next-failure").addEventListener("click", () => goToFailure());

@@ -11,7 +11,8 @@ from swarmui.models import Attempt
 from swarmui.services import attempts, leases, settlement
 from verifier.outcome import Deliverable, WorkerOutcome
 from verifier.ports import Clock
-from verifier.scorers import GateReport, ScoringContext, derived_scorers, run_scorers
+from verifier.scorers import GateReport, Scorer, ScoringContext, derived_scorers, run_scorers
+from verifier.scorers.tool_outage import ToolOutage
 from verifier.work import NodeWork
 
 
@@ -26,9 +27,10 @@ SYSTEM_CLOCK: Clock = SystemClock()
 
 
 def are_needed(work: NodeWork, outcome: WorkerOutcome) -> bool:
-    """Whether anything can be checked: a program without gates of its own exposes nothing that
-    the derived ones could look at."""
-    return bool(work.scorers) or outcome.side_effects is not None
+    """Whether anything can be checked: without counters and without a contract there is nothing
+    to look at."""
+    asked = [spec for spec in _specs(work) if not isinstance(spec, ToolOutage)]
+    return bool(asked) or outcome.side_effects is not None
 
 
 def nothing_to_check() -> GateReport:
@@ -58,5 +60,8 @@ def _report(attempt: Attempt) -> GateReport:
         clock=SYSTEM_CLOCK,
         files_touched=None if attempt.files_touched is None else len(attempt.files_touched),
     )
-    specs = (*work.scorers, *derived_scorers(work.expected_output, work.scorers))
-    return run_scorers(specs, context)
+    return run_scorers(_specs(work), context)
+
+
+def _specs(work: NodeWork) -> tuple[Scorer, ...]:
+    return (*work.scorers, *derived_scorers(work.expected_output, work.scorers))

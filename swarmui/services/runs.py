@@ -78,7 +78,7 @@ def _create_run(order: Order) -> Run:
     budget = spec.budget
     return Run.objects.create(
         goal=spec.goal,
-        spec=spec.model_dump(mode="json", by_alias=True, exclude_none=True),
+        spec=spec.model_dump(mode="json", by_alias=True, exclude_unset=True),
         owner=order.owner,
         origin=order.origin,
         workspace_mode=spec.workspace.mode if spec.workspace else "copy",

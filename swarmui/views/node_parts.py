@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from swarmui.views import vocabulary
+from verifier.lifecycle import TERMINAL
 from verifier.verdicts import ScorerOutcome
 
 Document = dict[str, Any]
@@ -78,6 +79,7 @@ def panel_context(node: Document, asked: Asked) -> Document:
         else None,
         "made_by": node["status_seq"],
         "attempt": attempt,
+        "no_attempt": _why_no_attempt(node),
         "attempts": [
             one
             | {
@@ -102,6 +104,14 @@ def _shown_attempt(node: Document, number: int | None) -> Document | None:
     if node["chosen_attempt"] in attempts:
         return attempts[node["chosen_attempt"]]
     return attempts[max(attempts)] if attempts else None
+
+
+def _why_no_attempt(node: Document) -> str:
+    if node["worker"] is None:
+        return "It does no work of its own: what it waits for is below it in the tree."
+    if node["status"] in TERMINAL:
+        return "It ended without an attempt."
+    return "It has not been started."
 
 
 def _tab_count(code: str, node: Document) -> int | None:
@@ -171,7 +181,7 @@ def _gates(node: Document, attempt: Document | None) -> Document:
 
 def _why_no_gates(node: Document, attempt: Document | None) -> str:
     if attempt is None:
-        return "It has not been started."
+        return _why_no_attempt(node)
     if attempt["outcome"] is None:
         return "Gates run after the worker has returned."
     if not node["gates"]:
@@ -187,10 +197,10 @@ def _attempts(node: Document, _attempt: Document | None) -> Document:
     return {"chosen_line": f"Attempt {number} stands{': ' if reason else ''}{reason}."}
 
 
-def _trajectory(_node: Document, attempt: Document | None) -> Document:
+def _trajectory(node: Document, attempt: Document | None) -> Document:
     entries = (attempt or {}).get("trajectory") or []
     if attempt is None:
-        nothing = "It has not been started."
+        nothing = _why_no_attempt(node)
     elif attempt["worker"] == "command":
         nothing = "A program's own steps are not seen: only what it was given and gave back."
     else:

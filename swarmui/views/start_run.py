@@ -1,6 +1,7 @@
 """The page on which a run is written and started. What was typed is never lost."""
 
 import hashlib
+import re
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from verifier.spec import SpecError, SpecProblem, load_spec_text
 
 EXAMPLES = settings.BASE_DIR / "examples"
 UNPROCESSABLE = 422
+_IS_SPEC = re.compile(r"^goal:", re.MULTILINE)  # recordings lie beside them
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ def _form(request: HttpRequest, text: str, problems: tuple[SpecProblem, ...] = (
 def examples(root: Path = EXAMPLES) -> list[Example]:
     """The example specs that came with the product, in order of name."""
     files = sorted((*root.glob("*.yaml"), *root.glob("*/spec.yaml")))
-    return [_example(path) for path in files]
+    return [example for path in files if _IS_SPEC.search((example := _example(path)).text)]
 
 
 def _example(path: Path) -> Example:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:

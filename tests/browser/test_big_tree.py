@@ -42,7 +42,8 @@ window.WebSocket = class extends Plain { constructor(url) { super(url); measured
 
 # A thousand frames of one row each, spread over one second.
 STORM = """async () => {
-  const tree = await (await fetch(location.pathname.replace("/runs/", "/api/v1/runs/") + "tree")).json();
+  const api = location.pathname.replace("/runs/", "/api/v1/runs/");
+  const tree = await (await fetch(`${api}tree`)).json();
   const words = ["ok", "running", "tool_error", "contract_failed"];
   let sent = 0, seq = tree.seq;
   measured.long = 0;

@@ -28,9 +28,7 @@ def colours(path: Path) -> dict[str, dict[str, str]]:
 
 TOKENS = colours(CSS / "tokens.css")
 STATUS = {
-    name: pair
-    for name, pair in colours(CSS / "status.css").items()
-    if name.startswith("status-")
+    name: pair for name, pair in colours(CSS / "status.css").items() if name.startswith("status-")
 }
 
 

@@ -69,8 +69,9 @@ def _is_inert(page: Page) -> None:
     ours = "script[src], script[nonce], script[type='application/json']"
     found = page.evaluate(
         """(ours) => [
-          ...document.querySelectorAll("iframe, img, style, form[action*='evil'], [onfocus], [onload]"),
-          ...document.querySelectorAll("a[href^='javascript:'], link[href*='evil'], meta[http-equiv]"),
+          ...document.querySelectorAll("iframe, img, style, [onfocus], [onload], [onerror]"),
+          ...document.querySelectorAll("form[action*='evil'], link[href*='evil']"),
+          ...document.querySelectorAll("a[href^='javascript:'], meta[http-equiv]"),
           ...document.querySelectorAll("[hx-get], [hx-post], [data-hx-get], [hx-on]"),
           ...[...document.querySelectorAll("script")].filter((one) => !one.matches(ours)),
         ].map((one) => one.outerHTML)""",

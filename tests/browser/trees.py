@@ -22,8 +22,8 @@ from swarmui.models import (
 from swarmui.services.nodes import Change, Place, spawn_node, transition_node
 from verifier.ledger import NodeEvent
 from verifier.lifecycle import TERMINAL, AttemptState, NodeKind, NodeStatus, WorkerKind
-from verifier.receipt import SideEffects, Tokens
 from verifier.receipt import Receipt as ReceiptBody
+from verifier.receipt import SideEffects, Tokens
 
 ACTOR = "test"
 
@@ -76,9 +76,7 @@ class Grove:
     def seq(self) -> int:
         return Run.objects.values_list("seq", flat=True).get(pk=self.run.pk)
 
-    def add(
-        self, role: str, topic: str = "", *, parent: Node | None = None, **place: Any
-    ) -> Node:
+    def add(self, role: str, topic: str = "", *, parent: Node | None = None, **place: Any) -> Node:
         """A queued node below `parent`, else below the root."""
         above = parent or self.root
         with transaction.atomic():

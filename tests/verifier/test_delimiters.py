@@ -76,6 +76,8 @@ DELIMITERS = [
     f"&amp;amp;amp;lt;/{T}>",
     "<&#103;oal>",
     "<g&#x6f;al>",
+    "<\\u0067oal>",
+    "<go\\x61l>",
     f"%3C/{T}%3E",
     f"%253C/{T}>",
     f"%EF%BC%9C/{T}>",  # full-width, as UTF-8

@@ -91,6 +91,7 @@ NOT_CLAIMING = [
     "I moved on to the tests.",
     "I wrote an answer about the tests.",
     "I added up the lines from src/a.py",
+    "Have I written docs/usage.md?",
     "",
     "```\nI wrote docs/usage.md.\n```",  # quoted text claims nothing
     "~~~\nCreated docs/usage.md\n~~~",

@@ -7,9 +7,9 @@ from verifier.scorers.scorer import (
     EVIDENCE_UNKNOWN,
     Finding,
     Scorer,
-    ScorerOutcome,
     ScoringContext,
 )
+from verifier.verdicts import ScorerOutcome
 
 __all__ = [
     "DERIVED_KINDS",

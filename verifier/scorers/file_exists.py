@@ -24,7 +24,7 @@ class FileExists(Scorer):
         shown = f'"{one_line(self.path, 200)}"'
         fact = context.workspace.fact(self.path)
         if fact.refusal is not None:
-            return failed(f"{shown}: {fact.refusal}", retryable=True)
+            return failed(f"{shown}: {fact.refusal}", retryable=False)
         if not fact.exists:
             return failed(f"expected {shown} in the workspace, it does not exist")
         size = "" if fact.size is None else f", {fact.size:,} bytes"

@@ -17,11 +17,11 @@ from verifier.scorers.scorer import (
     EVIDENCE_UNKNOWN,
     Finding,
     Scorer,
-    ScorerOutcome,
     ScoringContext,
     failed,
     not_evaluated,
 )
+from verifier.verdicts import ScorerOutcome
 
 __all__ = [
     "GATE_CAP_S",

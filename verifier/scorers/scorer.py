@@ -2,22 +2,13 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from verifier.outcome import Deliverable
 from verifier.ports import Clock, Workspace
 from verifier.receipt import SideEffects
-
-
-class ScorerOutcome(StrEnum):
-    """A gate's three answers; the third is never counted as one of the others."""
-
-    PASSED = "passed"
-    FAILED = "failed"
-    NOT_EVALUATED = "not_evaluated"
-
+from verifier.verdicts import ScorerOutcome
 
 # What a result says that rests on counters nobody kept.
 EVIDENCE_UNKNOWN = "passed, evidence unknown"

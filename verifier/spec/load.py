@@ -27,7 +27,7 @@ class _Refused(ValueError):
 
 
 class _Loader(_BASE):  # type: ignore[misc, valid-type]
-    """YAML's core schema, without what can multiply, surprise or repeat."""
+    """YAML's core schema: no merge keys, no dates, no `yes` and `on`, no key twice."""
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
 
@@ -43,9 +43,6 @@ class _Loader(_BASE):  # type: ignore[misc, valid-type]
             keys.add(key)
         mapping: dict[Hashable, Any] = super().construct_mapping(node, deep=deep)
         return mapping
-
-    def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        """Nothing to do: `<<` is a key like any other here, and then an unknown one."""
 
 
 for _tag, _pattern, _first in (

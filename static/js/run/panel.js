@@ -119,7 +119,10 @@ export class Panel {
   #showTab() {
     const tab = this.element.querySelector("[role=tab][aria-selected=true]");
     const bar = tab?.parentElement;
-    if (bar && bar.scrollWidth > bar.clientWidth) bar.scrollLeft = tab.offsetLeft - bar.offsetLeft - 40;
+    if (!bar) return;
+    const left = tab.offsetLeft - bar.offsetLeft;
+    const isInSight = left >= bar.scrollLeft && left + tab.offsetWidth <= bar.scrollLeft + bar.clientWidth;
+    if (!isInSight) bar.scrollLeft = left - 40;
   }
 
   #failed(status) {

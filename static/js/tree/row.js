@@ -30,42 +30,82 @@ export function makeRow() {
 
 /** Writes a node into a row. `scene` is what all rows of a frame share. */
 export function fillRow(row, node, scene) {
-  const { part } = row;
   const status = scene.vocabulary.status(node.status);
-  const parent = node.children.length > 0;
-  const open = parent && (scene.model.isFiltered || scene.model.isOpen(node));
   const marks = marksOf(node, scene);
-  const rolled = parent ? rollUp(node, scene.vocabulary) : [];
-  const tokens = format.tokens(node.tokens);
+  const rolled = node.children.length ? rollUp(node, scene.vocabulary) : [];
+  fillPlace(row, node, scene);
+  fillName(row, node, scene);
+  fillStatus(row, node, status);
+  fillBelow(row, node, rolled, scene);
+  put(row, "marks", marks.map((mark) => mark.word + mark.status).join("\n"), () => {
+    row.part.marks.replaceChildren(...marks.map(markElement));
+    row.part.marks.hidden = !marks.length;
+  });
+  put(row, "label", labelOf(node, status, marks, rolled, scene), (label) => {
+    row.element.setAttribute("aria-label", label);
+  });
+  fillLane(row, node, scene);
+}
 
+function fillPlace(row, node, scene) {
+  const { element, name } = row;
+  const { at, of } = scene.position;
   put(row, "id", node.id, () => {
-    row.element.id = `node-${node.id}`;
-    row.element.dataset.id = node.id;
+    element.id = `node-${node.id}`;
+    element.dataset.id = node.id;
   });
   put(row, "level", node.level, (level) => {
-    row.element.setAttribute("aria-level", level);
-    row.name.style.paddingLeft = `${(level - 1) * scene.indent}px`;
+    element.setAttribute("aria-level", level);
+    name.style.paddingLeft = `${(level - 1) * scene.indent}px`;
   });
+  put(row, "place", `${at} of ${of}`, () => {
+    element.setAttribute("aria-posinset", at);
+    element.setAttribute("aria-setsize", of);
+  });
+  put(row, "selected", String(node.id === scene.selected), (value) => {
+    element.setAttribute("aria-selected", value);
+  });
+  element.classList.toggle("active", node.id === scene.active);
+  element.classList.toggle("context", !scene.model.matchesFilter(node));
+}
+
+function fillName(row, node, scene) {
+  const { part, name } = row;
   put(row, "role", node.role, () => { part.role.textContent = visible(node.role); });
   put(row, "title", `${node.title}\n${scene.find}`, () => {
     writeFound(part.title, visible(node.title), scene.find);
-    row.name.title = visible([node.role, node.title].filter(Boolean).join(" · "));
   });
+  put(row, "whole", `${node.role}\n${node.title}`, () => {
+    name.title = visible([node.role, node.title].filter(Boolean).join(" · "));
+  });
+}
+
+function fillStatus(row, node, status) {
+  const { part } = row;
+  const tokens = format.tokens(node.tokens);
   put(row, "status", node.status, () => {
     row.status.dataset.status = node.status;
     row.use.setAttribute("href", `#i-${status.icon}`);
     part.word.textContent = status.word;
   });
-  put(row, "why", node.reason, () => { row.status.title = visible(node.reason) || status.means; });
-  put(row, "tokens", tokens, () => {
+  put(row, "why", `${node.status}\n${node.reason}`, () => {
+    row.status.title = visible(node.reason) || status.means;
+  });
+  put(row, "tokens", String(node.tokens), () => {
     part.tokens.textContent = tokens;
     part.tokens.title = node.tokens === null ? "tokens unknown" : `${node.tokens} tokens`;
   });
-  put(row, "open", parent ? String(open) : "", (value) => {
-    setOrRemove(row.element, "aria-expanded", value || null);
+}
+
+function fillBelow(row, node, rolled, scene) {
+  const { part, element } = row;
+  const isParent = node.children.length > 0;
+  const isOpen = isParent && (scene.model.isFiltered || scene.model.isOpen(node));
+  put(row, "open", isParent ? String(isOpen) : "", (value) => {
+    setOrRemove(element, "aria-expanded", value || null);
   });
-  put(row, "folded", parent && !open ? descendants(node) : 0, (count) => {
-    part.folded.textContent = count ? `${count} folded` : "";
+  put(row, "folded", isParent && !isOpen ? descendants(node) : 0, (count) => {
+    part.folded.textContent = count ? `${format.count(count)} folded` : "";
     part.folded.hidden = !count;
   });
   put(row, "roll", rolled.map(([code, count]) => `${code} ${count}`).join(), () => {
@@ -73,23 +113,6 @@ export function fillRow(row, node, scene) {
     part.roll.title = rolled.length ? `below: ${rollText(rolled, scene.vocabulary)}` : "";
     part.roll.hidden = !rolled.length;
   });
-  put(row, "marks", marks.map((mark) => mark.word + mark.status).join("\n"), () => {
-    part.marks.replaceChildren(...marks.map(markElement));
-    part.marks.hidden = !marks.length;
-  });
-  put(row, "place", `${scene.position.of}/${scene.position.at}`, () => {
-    row.element.setAttribute("aria-posinset", scene.position.at);
-    row.element.setAttribute("aria-setsize", scene.position.of);
-  });
-  put(row, "selected", String(node.id === scene.selected), (value) => {
-    row.element.setAttribute("aria-selected", value);
-  });
-  row.element.classList.toggle("active", node.id === scene.active);
-  row.element.classList.toggle("context", !scene.model.matchesFilter(node));
-  put(row, "label", labelOf(node, status, marks, rolled, scene), (label) => {
-    row.element.setAttribute("aria-label", label);
-  });
-  fillLane(row, node, scene);
 }
 
 /** Draws the attempts of a node as bars. */
@@ -121,8 +144,12 @@ function barsOf(node, scene) {
   const { scale } = scene;
   const bars = [];
   const first = node.attempts.find(([, started]) => started !== null);
-  const isOver = node.attempts.some(([, , ended]) => ended !== null);
-  if (first || (!isOver && scale.now !== null)) {
+  const { terminal } = scene.vocabulary.status(node.status);
+  if (!node.attempts.length && terminal) {
+    return [{ ...place(scale, node.spawned, node.spawned), kind: "", status: node.status,
+      title: "ended without an attempt" }];
+  }
+  if (first || (!terminal && scale.now !== null)) {
     const wait = place(scale, node.spawned, first ? first[1] : null);
     if (wait.width > 0.2) {
       bars.push({ ...wait, kind: "wait", status: "", title: "waited to start" });
@@ -157,10 +184,11 @@ function marksOf(node, scene) {
   });
   if (node.attempts.length > 1) {
     const stands = node.attempts.find(([, , , , chosen]) => chosen) ?? node.attempts.at(-1);
-    const which = `${stands[0]} of ${node.attempts.length}`;
+    const isOver = scene.vocabulary.status(node.status).terminal;
+    const which = isOver ? `${stands[0]} of ${node.attempts.length}` : String(stands[0]);
     marks.push({
-      word: marks.length ? which : `attempt ${which}`,
-      status: stands[3] ?? node.status, title: `attempt ${which} stands`,
+      word: marks.length && isOver ? which : `attempt ${which}`,
+      status: stands[3] ?? node.status, title: isOver ? `attempt ${which} stands` : `attempt ${which} is under way`,
     });
   }
   if (node.retryOf) marks.push(retryMark(node, scene));

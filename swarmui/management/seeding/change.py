@@ -13,9 +13,6 @@ from verifier.ledger import Event, NodeEvent, Subject
 from verifier.lifecycle import AttemptState, NodeStatus
 from verifier.retry import ChosenBecause
 
-ATTEMPT_ENDS = ("state", "outcome", "owner", "lease_until", "returned_at", "ended_at")
-NODE_ENDS = ("status", "chosen_attempt", "chosen_because", "changed_seq", "ended_at")
-
 
 def end_open_nodes(run_id: uuid.UUID, most: int) -> int:
     """Ends up to `most` invented nodes that still run, as one transaction with one event each;
@@ -33,10 +30,7 @@ def end_open_nodes(run_id: uuid.UUID, most: int) -> int:
             for number, attempt in enumerate(open_attempts, 1)
         ]
         chain = list(chained(str(run.pk), run.chain_head, events))
-        for attempt, event in zip(open_attempts, events, strict=True):
-            _end(attempt, event)
-        Attempt.objects.bulk_update(open_attempts, ATTEMPT_ENDS, BATCH)
-        Node.objects.bulk_update([attempt.node for attempt in open_attempts], NODE_ENDS, BATCH)
+        _end(open_attempts, events, now)
         LedgerEvent.objects.bulk_create(chain, BATCH)
         if chain:
             run.seq, run.chain_head = chain[-1].seq, chain[-1].hash
@@ -63,10 +57,19 @@ def _result(attempt: Attempt, seq: int, now: datetime) -> Event:
     )
 
 
-def _end(attempt: Attempt, event: Event) -> None:
-    node = attempt.node
-    attempt.state, attempt.outcome = AttemptState.ENDED, NodeStatus.OK
-    attempt.owner, attempt.lease_until = "", None
-    attempt.returned_at = attempt.ended_at = node.ended_at = event.at
-    node.status, node.changed_seq = NodeStatus.OK, event.seq
-    node.chosen_attempt, node.chosen_because = attempt.number, ChosenBecause.ONLY_ATTEMPT
+def _end(attempts: list[Attempt], events: list[Event], now: datetime) -> None:
+    ended, nodes = [attempt.pk for attempt in attempts], [attempt.node for attempt in attempts]
+    Attempt.objects.filter(pk__in=ended).update(
+        state=AttemptState.ENDED,
+        outcome=NodeStatus.OK,
+        owner="",
+        lease_until=None,
+        returned_at=now,
+        ended_at=now,
+    )
+    Node.objects.filter(attempts__in=ended).update(
+        status=NodeStatus.OK, chosen_because=ChosenBecause.ONLY_ATTEMPT, ended_at=now
+    )
+    for attempt, event in zip(attempts, events, strict=True):
+        attempt.node.changed_seq, attempt.node.chosen_attempt = event.seq, attempt.number
+    Node.objects.bulk_update(nodes, ["changed_seq", "chosen_attempt"], BATCH)

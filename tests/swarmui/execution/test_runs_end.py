@@ -286,3 +286,22 @@ def test_every_wake_up_may_come_twice_or_late(launch, broker, recorded):
     assert LedgerEvent.objects.filter(run=run, event="start").count() == 3
     assert Delegation.objects.get(run=run).state == "closed"
     assert check_run(run.pk).faults == ()
+
+
+def test_a_program_is_held_to_the_shape_it_was_asked_for(launch, broker):
+    shape = {"shape": "json", "schema": {"required": ["title"]}}
+    run = launch(branches=[program(PRINT, expected_output=shape)], contract_retries=0)
+    broker.serve_all()
+    [node] = branches_of(run)
+    assert node.status == "contract_failed"
+
+
+def test_a_program_that_had_to_change_files_is_judged_by_what_is_on_disk(launch, broker):
+    write = ["python3", "-c", "open('made.txt', 'w').write('x')"]
+    shape = {"shape": "code-diff"}
+    run = launch(
+        branches=[program(write, expected_output=shape), program(PRINT, expected_output=shape)],
+        contract_retries=0,
+    )
+    broker.serve_all()
+    assert [node.status for node in branches_of(run)] == ["ok", "contract_failed"]
