@@ -16,13 +16,10 @@ from verifier.lifecycle import StopReason
 from verifier.limits import ERROR_CHARS, OUTPUT_CHARS
 from verifier.outcome import Deliverable, FailureKind, WorkerOutcome
 from verifier.ports import Control
+from verifier.spec.models import is_reserved
 
 TAIL_CHARS = 2_000  # of standard error: enough for a stack trace's end
 NO_COUNTERS = "sideEffects: a program exposes no tool counters"
-
-# What an operator may not name: the service's own keys would leave by a worker's output.
-_RESERVED_NAMES = frozenset({"DATABASE_URL", "REDIS_URL", "SECRET_KEY", "PGPASSWORD"})
-_RESERVED_BEGINNINGS = ("SWARMUI_", "DJANGO_", "CELERY_")
 
 _FAILURE_OF = {
     StopReason.CANCELLED: FailureKind.CANCELLED,
@@ -76,11 +73,6 @@ def run_command_worker(order: CommandOrder, control: Control) -> WorkerOutcome:
         unavailable=(NO_COUNTERS,),
         isolated=result.isolated if result.not_started is None else None,
     )
-
-
-def is_reserved(name: str) -> bool:
-    """Whether a variable is the service's own and never handed to a program."""
-    return name in _RESERVED_NAMES or name.startswith(_RESERVED_BEGINNINGS)
 
 
 def _failure_of(result: CommandResult, timeout_s: float) -> tuple[FailureKind | None, str | None]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from django.conf import settings
 from django.contrib.auth.models import User
 
 from swarmui.adapters.models.recorded import RecordedError
@@ -54,10 +55,22 @@ def _workspace(
     if spec.workspace is None:
         return None
     try:
-        return resolve_source(spec.workspace.path, spec.workspace.mode, roots, cwd)
+        source = resolve_source(spec.workspace.path, spec.workspace.mode, roots, cwd)
+        _apart_from_home(source, spec.workspace.mode)
     except WorkspaceError as error:
         problems.append(SpecProblem(path="workspace.path", message=str(error)))
         return None
+    return source
+
+
+def _apart_from_home(source: Path, mode: str) -> None:
+    """No worker is handed this installation's own state: its database, its key, other runs."""
+    home = Path(settings.SWARMUI_HOME)
+    if source.is_relative_to(home) or (mode != "worktree" and home.is_relative_to(source)):
+        raise WorkspaceError(
+            "the folder holds this installation's own state; name another one, or use mode "
+            "worktree, which takes only what is committed"
+        )
 
 
 def _recorded_models(spec: RunSpec, cwd: Path, problems: list[SpecProblem]) -> None:

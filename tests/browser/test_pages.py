@@ -46,6 +46,7 @@ def test_the_list_is_filtered_by_its_address(page: Page, site: Site) -> None:
     page.wait_for_url("**/runs/?status=contract_failed")
     assert goals(page) == ["release the parser"]
     page.locator("nav.chips a", has_text="contract failed").click()
+    page.wait_for_url("**/runs/")
     page.keyboard.press("/")
     page.keyboard.type("release")
     page.keyboard.press("Enter")

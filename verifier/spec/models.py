@@ -42,6 +42,8 @@ MAX_ENV_NAMES = 32
 MAX_USD = 100_000
 MAX_TOKENS = 1_000_000_000
 
+_RESERVED_NAMES = frozenset({"DATABASE_URL", "REDIS_URL", "SECRET_KEY", "PGPASSWORD"})
+_RESERVED_BEGINNINGS = ("SWARMUI_", "DJANGO_", "CELERY_")
 _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 
 
@@ -86,9 +88,17 @@ def _plain_address(url: str) -> str:
     return url
 
 
+def is_reserved(name: str) -> bool:
+    """Whether an environment variable is the service's own: its keys would leave by a worker's
+    output, so no program is ever handed it."""
+    return name in _RESERVED_NAMES or name.startswith(_RESERVED_BEGINNINGS)
+
+
 def _env_name(name: str) -> str:
     if not _ENV_NAME.fullmatch(name):
         raise ValueError("expected the name of an environment variable: letters, digits and _")
+    if is_reserved(name):
+        raise ValueError("belongs to the service and is never handed on")
     return name
 
 

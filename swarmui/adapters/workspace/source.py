@@ -24,14 +24,14 @@ def resolve_source(path: str, mode: str, roots: Sequence[Path] | None, cwd: Path
             f"workspace path: a path of at most {MAX_PATH_BYTES:,} bytes without NUL was expected"
         )
     try:
-        source = (cwd / Path(path).expanduser()).resolve(strict=True)
-    except FileNotFoundError:
-        raise WorkspaceError(f"workspace path {path!r} does not exist") from None
+        source = (cwd / Path(path).expanduser()).resolve()
     except (OSError, RuntimeError) as error:
         raise WorkspaceError(f"workspace path {path!r} cannot be opened: {error}") from None
     if roots is not None and not any(source.is_relative_to(root.resolve()) for root in roots):
         # Said before anything else about it: what lies elsewhere is not theirs to ask about.
         raise WorkspaceError(f"workspace path {path!r} is outside the folders allowed here")
+    if not source.exists():
+        raise WorkspaceError(f"workspace path {path!r} does not exist")
     if not source.is_dir():
         raise WorkspaceError(f"workspace path {path!r} is not a folder")
     needed = os.R_OK | os.X_OK | (os.W_OK if mode == "in_place" else 0)
@@ -48,10 +48,10 @@ def _require_repository(source: Path) -> None:
         git(source, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
     except (GitFailed, subprocess.TimeoutExpired) as error:
         raise WorkspaceError(
-            f"mode worktree needs a git repository with a commit at {source}: {error}"
+            f"mode worktree needs a git repository with a commit: {error}"
         ) from None
     if top != source:
         raise WorkspaceError(
-            f"mode worktree takes a whole repository: {source} is inside {top}; name that, "
-            "or use mode copy"
+            "mode worktree takes a whole repository, and this is a folder inside one: name the "
+            "repository's top, or use mode copy"
         )
