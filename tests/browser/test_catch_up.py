@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SPEC = yaml.safe_load((ROOT / "examples/notes/spec.yaml").read_text())
 MARK = "window.neverReloaded"
 ROWS = """() => [...document.querySelectorAll("[role=treeitem]:not([hidden])")]
-  .map((row) => [row.id.replace("node-", ""), row.dataset.status])"""
+  .map((row) => [row.dataset.id, row.querySelector(".s").dataset.status])"""
 
 pytestmark = pytest.mark.timeout(240)
 
