@@ -19,7 +19,8 @@ export const count = (number) => number.toLocaleString("en");
 /** Milliseconds as "3 ms", "0.4 s", "41 s", "3 m 08 s", "2 h 05 m", "3 d 4 h". */
 export function duration(ms) {
   if (ms === null || ms === undefined) return UNKNOWN;
-  if (ms < 100) return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms < 1) return "< 1 ms";
+  if (ms < 100) return `${Math.round(ms)} ms`;
   const seconds = ms / 1000;
   if (seconds < 9.95) return `${round(seconds, 1)} s`;
   const whole = Math.round(seconds);

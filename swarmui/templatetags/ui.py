@@ -109,8 +109,10 @@ def duration(ms: float | None) -> str:
     """Milliseconds: "3 ms", "0.4 s", "41 s", "3 m 08 s", "2 h 05 m"."""
     if ms is None:
         return UNKNOWN
+    if ms < 1:
+        return "< 1 ms"
     if ms < 100:
-        return f"{max(0.0, ms):.0f} ms"
+        return f"{ms:.0f} ms"
     seconds = ms / 1000
     if seconds < 9.95:
         return f"{seconds:.1f} s".replace(".0 s", " s")

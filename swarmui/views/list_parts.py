@@ -5,6 +5,8 @@ from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
+from django.urls import reverse
+
 from swarmui.selectors.runs import RunFilter
 from swarmui.views.vocabulary import StatusWord, status_word
 from verifier.lifecycle import NodeStatus
@@ -52,6 +54,12 @@ def query_of(wanted: RunFilter, after: UUID | None = None, **change: Any) -> str
     return urlencode({name: value for name, value in parts.items() if value})
 
 
+def address(wanted: RunFilter, **change: Any) -> str:
+    """The address of the list under a filter."""
+    query = query_of(wanted, **change)
+    return f"{reverse('runs')}?{query}" if query else reverse("runs")
+
+
 def chips(wanted: RunFilter) -> list[Chip]:
     """The status filters that are offered, and the one in the address if it is another."""
     codes = OFFERED if wanted.status in (None, *OFFERED) else (*OFFERED, wanted.status)
@@ -60,7 +68,7 @@ def chips(wanted: RunFilter) -> list[Chip]:
 
 def _chip(wanted: RunFilter, code: NodeStatus) -> Chip:
     is_on = wanted.status == code
-    return Chip(status_word(code), f"?{query_of(wanted, status=None if is_on else code)}", is_on)
+    return Chip(status_word(code), address(wanted, status=None if is_on else code), is_on)
 
 
 def _status(text: str) -> NodeStatus | None:

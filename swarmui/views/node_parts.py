@@ -27,6 +27,7 @@ PER_ATTEMPT = frozenset({"brief", "output", "receipt", "gates", "trajectory"})
 ENTRIES_SHOWN = 300
 
 _ENTRY_TONES = {"denial": "bad", "feedback": "warn"}
+_FAILED_CALLS = frozenset({"error", "invalid", "denied"})
 
 
 @dataclass(frozen=True)
@@ -208,12 +209,30 @@ def _trajectory(node: Document, attempt: Document | None) -> Document:
     return {
         "trajectory": [
             entry
-            | {"tone": _ENTRY_TONES.get(entry["kind"], ""), "has_more": bool(entry["payload"])}
+            | {
+                "tone": _entry_tone(entry),
+                "gist": _entry_gist(entry["payload"]),
+                "has_more": bool(entry["payload"]),
+            }
             for entry in entries[:ENTRIES_SHOWN]
         ],
         "trajectory_rest": max(0, len(entries) - ENTRIES_SHOWN),
         "no_trajectory": nothing,
     }
+
+
+def _entry_tone(entry: Document) -> str:
+    failed = isinstance(entry["payload"], dict) and entry["payload"].get("kind") in _FAILED_CALLS
+    return "bad" if failed else _ENTRY_TONES.get(entry["kind"], "")
+
+
+def _entry_gist(payload: Any) -> Any:
+    """The part of an entry that tells most: what was asked for, or what came back."""
+    if isinstance(payload, dict):
+        for key in ("arguments", "content", "reason", "text"):
+            if payload.get(key):
+                return payload[key]
+    return payload
 
 
 def _events(node: Document, _attempt: Document | None) -> Document:

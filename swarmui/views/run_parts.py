@@ -6,7 +6,7 @@ from typing import Any
 from swarmui.templatetags.ui import duration, tokens, usd
 from swarmui.views import vocabulary
 from swarmui.views.node_parts import milliseconds
-from verifier.lifecycle import TERMINAL
+from verifier.lifecycle import TERMINAL, NodeStatus
 
 Document = dict[str, Any]
 
@@ -92,7 +92,9 @@ def list_row(run: Document) -> Document:
     known = used["spent"] is not None
     spent.append(f"{tokens(used['spent'])} tokens" if known else "tokens unknown")
     failures = vocabulary.failures_first(run["counts"])
+    at_work = run["counts"].get(NodeStatus.RUNNING, 0)
     return run | {
+        "at_work": at_work,
         "failures": failures[:FAILURES_IN_LIST],
         "failures_rest": sum(number for _, number in failures[FAILURES_IN_LIST:]),
         "spent": " · ".join(spent),

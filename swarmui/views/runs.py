@@ -15,7 +15,7 @@ from swarmui.selectors import runs as selector
 from swarmui.selectors.documents import run_document
 from swarmui.selectors.tree import skeleton
 from swarmui.services.roles import Action
-from swarmui.views.list_parts import chips, filter_of, query_of
+from swarmui.views.list_parts import address, chips, filter_of, query_of
 from swarmui.views.node_parts import Asked, panel_context
 from swarmui.views.nodes import found_node
 from swarmui.views.outline import outline_rows
@@ -44,8 +44,8 @@ def run_list(request: HttpRequest) -> HttpResponse:
         "wanted": wanted,
         "is_filtered": bool(wanted.status or wanted.failed or wanted.q),
         "chips": chips(wanted),
-        "next_url": f"?{query_of(wanted, after=after)}" if after else None,
-        "first_url": f"?{query_of(wanted)}" if wanted.after else None,
+        "next_url": address(wanted, after=after) if after else None,
+        "first_url": address(wanted) if wanted.after else None,
         "newer_url": f"{reverse('runs_newer')}?{query_of(wanted, after=_newest(found))}",
         "may_start": actor.may(Action.START_RUN),
     }
@@ -63,7 +63,7 @@ def newer_runs(request: HttpRequest) -> HttpResponse:
     require(request, Action.SEE_RUNS)
     wanted = filter_of(request.GET)
     newer = selector.newer_than(wanted.after or NO_ID, wanted)
-    context = {"newer": newer, "list_url": f"{reverse('runs')}?{query_of(wanted)}"}
+    context = {"newer": newer, "list_url": address(wanted)}
     return render(request, "runs/_newer.html", context)
 
 

@@ -112,6 +112,7 @@ MARKS: dict[str, MarkWord] = {
 
 CHOSEN: dict[str, str] = {
     ChosenBecause.ONLY_ATTEMPT: "there was no other",
+    ChosenBecause.LAST_ATTEMPT: "it is the last, and no earlier one returned a result",
     ChosenBecause.RETRY_PASSED: "it passed every gate",
     ChosenBecause.RETRY_TOUCHED_WORKSPACE: (
         "it failed a gate, but what it wrote is what is on disk now"

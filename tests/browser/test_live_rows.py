@@ -95,6 +95,11 @@ class _Pretended:
         wait_until(lambda: self.page.title() and self.sockets, what="the page to connect")
         self.sockets[-1].send(frame)
 
+    def progress(self, seq: int) -> None:
+        self.say(
+            f'{{"type":"progress","seq":{seq},"run_status":"waiting","terminal":false,"now_ms":1}}'
+        )
+
 
 @pytest.mark.django_db(transaction=True)
 def test_a_gap_between_frames_is_seen_and_filled(page: Page, site: Site) -> None:
@@ -115,10 +120,7 @@ def test_a_progress_frame_ahead_of_the_rows_makes_the_page_ask(page: Page, site:
     grove = Grove()
     open_run(page, site, grove)
     node = grove.add("writing")
-    server.say(
-        f'{{"type":"progress","seq":{grove.seq},"run_status":"waiting","terminal":false,'
-        '"now_ms":1}'
-    )
+    server.progress(grove.seq)
     wait_until(lambda: live_state(page) == "catching up", what="catching up")
     up_to_date(page, grove)
     row(page, node).wait_for()
@@ -132,6 +134,9 @@ def test_old_frames_change_nothing_and_resync_fetches_the_tree(page: Page, site:
     open_run(page, site, grove)
     stale = f'["{node.pk}",null,null,"agent",1,null,"old","","running","",null,[],[],1]'
     server.say(f'{{"type":"rows","from":0,"to":{grove.seq},"rows":[{stale}]}}')
+    server.progress(grove.seq)  # frames keep their order: after this the old one was taken
+    wait_until(lambda: live_state(page) == "live", what="live")
+    assert shown_roles(page) == ["root", "writing"]
     grove.add("later")
     with page.expect_response(lambda response: response.url.endswith("/tree")):
         server.say('{"type":"resync"}')
@@ -147,10 +152,7 @@ def test_a_silent_socket_is_stale_after_twelve_seconds(page: Page, site: Site) -
     grove = Grove()
     open_run(page, site, grove)
     page.route("**/rows?*", lambda request: request.abort())
-    server.say(
-        f'{{"type":"progress","seq":{grove.seq},"run_status":"waiting","terminal":false,'
-        '"now_ms":1}'
-    )
+    server.progress(grove.seq)
     wait_until(lambda: live_state(page) == "live", what="live")
     page.clock.run_for(10_000)
     assert live_state(page) == "live"

@@ -146,7 +146,7 @@ export class LiveFeed {
 
   #hearRows(frame) {
     this.head.seq = Math.max(this.head.seq, frame.to);
-    if (this.isPaused || this.seq === null || frame.to <= this.seq) return;
+    if (this.isPaused || this.seq === null) return;
     if (frame.from > this.seq) this.catchUp();
     else this.#take(frame.rows, frame.to);
   }

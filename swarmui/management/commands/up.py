@@ -12,7 +12,9 @@ from django.core.management import call_command
 from swarmui.embedded import HomeInUse, first_page, hold_home
 from swarmui.embedded.server import CannotListen, leave_now, open_listener, serve
 from swarmui.management.product_command import ProductCommand, UsageError
+from swarmui.services.sign_in import LINK_LIFETIME
 
+LINK_MINUTES = int(LINK_LIFETIME.total_seconds() // 60)
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 ANYWHERE = frozenset({"0.0.0.0", "::"})
 
@@ -52,7 +54,7 @@ class Command(ProductCommand):
 
             def announce() -> None:
                 self.say(f"Serving at {url}")
-                self.say(f"Sign in, once and within 15 minutes: {link}")
+                self.say(f"Sign in, once and within {LINK_MINUTES} minutes: {link}")
                 if has_demo:
                     self.say("A demo run has started: it is the first row of the first page.")
                 for note in notes:

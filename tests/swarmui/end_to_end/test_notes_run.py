@@ -95,26 +95,6 @@ def test_a_page_that_lost_its_socket_goes_on_from_its_cursor(installation: Insta
     assert {row[0]: row for row in person.tree(run_id)["rows"]} == follower.rows
 
 
-@pytest.fixture
-def few_words() -> dict[str, Any]:
-    """The smallest run: one program that says one word."""
-    branch = {
-        "role": "echo",
-        "task_brief": "Say it.",
-        "worker": {"kind": "command", "argv": ["cat"]},
-    }
-    return {"goal": "Echo", "branches": [branch]}
-
-
-def test_a_run_started_at_the_command_line_reaches_the_workers_that_are_there(
-    installation: Installation, few_words: dict[str, Any], tmp_path: Any
-) -> None:
-    path = tmp_path / "spec.yaml"
-    path.write_text(yaml.safe_dump(few_words))
-    done = installation.cli("run", str(path), "--wait")
-    assert done.returncode == 0, done.stdout + done.stderr + installation.tails()
-
-
 @pytest.fixture(autouse=True)
 def no_program_complained(installation: Installation) -> Iterator[None]:
     """After each test: no traceback, no lock error in anybody's log."""

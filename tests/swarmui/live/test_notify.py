@@ -161,7 +161,7 @@ def redis_layer(redis_url: str) -> Callable[[], Any]:
 
 FORKING = textwrap.dedent(
     """
-    import os, sys, time, uuid
+    import os, signal, sys, time, uuid
     import django
     django.setup()
     from swarmui.live import notify
@@ -170,6 +170,7 @@ FORKING = textwrap.dedent(
     notify._office._lock.acquire()                    # and a fork may come at the worst moment
     child = os.fork()
     if child == 0:
+        signal.alarm(20)                              # a child that waits for the lock must end
         notify.wake_run(uuid.UUID(int=2), 2)
         postman = notify._office.postman()
         assert postman is not parent

@@ -43,11 +43,20 @@ async def session_key() -> str:
     return await sync_to_async(lambda: sign_in(make_user()))()
 
 
-def connect(server: Serving, path: str, session_key: str | None, **headers: str) -> Any:
+def connect(
+    server: Serving,
+    path: str,
+    session_key: str | None,
+    *,
+    max_size: int | None = 2**20,
+    **headers: str,
+) -> Any:
     sent = {"Origin": f"http://{server.address}", **headers}
     if session_key is not None:
         sent["Cookie"] = f"{settings.SESSION_COOKIE_NAME}={session_key}"
-    return websockets.connect(f"ws://{server.address}{path}", additional_headers=sent)
+    return websockets.connect(
+        f"ws://{server.address}{path}", additional_headers=sent, max_size=max_size
+    )
 
 
 def run_path(run_id: object, after: object = 0) -> str:
