@@ -1,15 +1,20 @@
 """The one door through which work is started: by task name and id, after commit.
 
-The promise is a row of the outbox in the caller's transaction; publishing it after commit is only
-the fast path. What a dying process never published, the sweep finds and publishes.
+The promise is a row of the outbox in the caller's transaction; it is taken back in the transaction
+that claims the work. The broker only wakes workers: what it loses, delays or doubles is made good
+by `send_due`, which wakes them again for every promise that still stands.
 """
 
 import logging
+import threading
 import uuid
+from datetime import timedelta
 from functools import partial
 from typing import Literal
 
+from django.conf import settings
 from django.db import transaction
+from django.utils import timezone
 
 from swarmui.celery import app
 from swarmui.models import Outbox
@@ -20,18 +25,48 @@ TaskName = Literal["execute_attempt", "score_attempt", "close_delegation"]
 TASK_NAMES: tuple[TaskName, ...] = ("execute_attempt", "score_attempt", "close_delegation")
 
 
+FIRST_AGAIN_S = 4  # the fast path takes milliseconds
+LONGEST_AGAIN_S = 30
+BATCH = 500
+
+worker_is_here = threading.Event()  # set while this process runs the embedded worker
+
+
 def dispatch(name: TaskName, argument: uuid.UUID) -> None:
     """Promises to run the task `name` with this id once the surrounding transaction commits."""
-    Outbox.objects.bulk_create([Outbox(task=name, argument=argument)], ignore_conflicts=True)
-    transaction.on_commit(partial(publish, name, argument), robust=True)
+    due = timezone.now() + timedelta(seconds=_first_again_s())
+    row = Outbox(task=name, argument=argument, due_at=due)
+    Outbox.objects.bulk_create([row], ignore_conflicts=True)
+    transaction.on_commit(partial(poke, name, argument), robust=True)
 
 
-def publish(name: str, argument: uuid.UUID) -> bool:
-    """Hands one promise to the broker. False, and the row stays, when the broker is away."""
-    if not poke(name, argument):
-        return False
+def _first_again_s() -> int:
+    """The queue in memory is heard by this process alone: without a worker in it, the promise is
+    due at once, for the sweep of the process that has one."""
+    return 0 if settings.EMBEDDED and not worker_is_here.is_set() else FIRST_AGAIN_S
+
+
+def keep_promise(name: TaskName, argument: uuid.UUID) -> None:
+    """The work is claimed, or over: nobody need be woken for it any more. Call it in the
+    transaction that claims."""
     Outbox.objects.filter(task=name, argument=argument).delete()
-    return True
+
+
+def send_due(everything: bool = False) -> None:
+    """Wakes workers for promises that have stood for a while; `everything`: for all of them, as
+    after a start, when the queue they were in is gone. A long queue is not made longer."""
+    standing = Outbox.objects.all() if everything else Outbox.objects.filter(
+        due_at__lte=timezone.now()
+    )  # fmt: skip
+    rows = list(standing.order_by("due_at")[:BATCH])
+    room = BATCH - (waiting_messages() or 0) if rows else 0
+    for row in rows[: max(0, room)]:
+        if not poke(row.task, row.argument):
+            return
+        again = min(LONGEST_AGAIN_S, FIRST_AGAIN_S * 2 ** (row.sent + 1))
+        Outbox.objects.filter(pk=row.pk).update(
+            sent=row.sent + 1, due_at=timezone.now() + timedelta(seconds=again)
+        )
 
 
 def poke(name: str, argument: uuid.UUID) -> bool:

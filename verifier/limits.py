@@ -24,7 +24,6 @@ LEASE_S = 30
 HEARTBEAT_S = 8  # three tries fit into one lease
 STEP_DEADLINE_S = 900  # a loop that shows no progress for longer is hung, not slow
 SWEEP_S = 1
-UNCLAIMED_AFTER_S = 15  # a wake-up not answered by then is sent again
 
 # Stored text
 OUTPUT_CHARS = 1_000_000

@@ -1,9 +1,8 @@
 // The spec one types is kept in this tab until the run is started, and an example never
 // overwrites it without a way back.
 
+import { keepDraft, keptDraft } from "./draft.js";
 import { byId, isPlainClick, make } from "./page.js";
-
-const KEY = "swarm.new-run";
 
 const form = byId("new-run");
 const text = byId("spec");
@@ -14,23 +13,6 @@ const offered = new Map(
 );
 
 const isOwn = () => text.value.trim() !== "" && ![...offered.values()].includes(text.value);
-
-function store(value) {
-  try {
-    if (value) sessionStorage.setItem(KEY, value);
-    else sessionStorage.removeItem(KEY);
-  } catch {
-    // Storage is off: the text lives as long as the page.
-  }
-}
-
-function stored() {
-  try {
-    return sessionStorage.getItem(KEY) ?? "";
-  } catch {
-    return "";
-  }
-}
 
 function say(words, undo) {
   status.replaceChildren(words);
@@ -43,20 +25,20 @@ function say(words, undo) {
 function replaceText(next, words) {
   const before = text.value;
   text.value = next;
-  store(isOwn() ? next : "");
+  keepDraft(isOwn() ? next : "");
   say(words, before.trim() && before !== next ? () => replaceText(before, "Your text is back.") : null);
   text.focus();
   text.setSelectionRange(0, 0);
   text.scrollTop = 0;
 }
 
-if (!text.value.trim() && stored()) {
-  text.value = stored();
+if (!text.value.trim() && keptDraft()) {
+  text.value = keptDraft();
   say("Your unsent text is back.", () => replaceText("", "Cleared."));
 }
 byId("problems")?.focus();
 
-text.addEventListener("input", () => store(isOwn() ? text.value : ""));
+text.addEventListener("input", () => keepDraft(isOwn() ? text.value : ""));
 text.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) form.requestSubmit();
 });
@@ -73,7 +55,7 @@ form.addEventListener("submit", (event) => {
     return;
   }
   form.dataset.sent = "yes";
-  store(text.value);
+  keepDraft(text.value);
   form.querySelector("[type=submit]").setAttribute("aria-disabled", "true");
 });
 window.addEventListener("pageshow", () => {

@@ -1,5 +1,6 @@
 // The run page: skeleton, live rows, tree, panel and head put together.
 
+import { keepDraft } from "./draft.js";
 import { Indicator } from "./live/indicator.js";
 import { LiveFeed } from "./live/socket.js";
 import { byId, isTyping, readJson } from "./page.js";
@@ -47,6 +48,7 @@ if (skeleton) tree.load(skeleton);
 if (panel.node) tree.select(panel.node);
 panel.onClose = () => tree.focus();
 feed.start();
+if (document.referrer.startsWith(new URL(page.urls.newRun, location.href).href)) keepDraft("");
 setInterval(() => tree.view.isLive && !document.hidden && tree.view.invalidate(), CLOCK_MS);
 setInterval(() => {
   const node = tree.model.nodes.get(panel.node);

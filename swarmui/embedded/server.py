@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import importlib
 import logging
 import os
 import signal
@@ -73,6 +74,12 @@ async def _announce(server: Server, on_ready: Callable[[], None]) -> None:
         await asyncio.sleep(0.02)
     if server.started:
         on_ready()
+        threading.Thread(target=_load_models, name="load-models", daemon=True).start()
+
+
+def _load_models() -> None:
+    """The model libraries take seconds to import: loaded now, the first attempt need not wait."""
+    importlib.import_module("swarmui.adapters.models.loop")
 
 
 def _stop(server: Server) -> None:

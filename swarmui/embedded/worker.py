@@ -16,6 +16,7 @@ from typing import Any
 from django.db import connections
 
 from swarmui.celery import app
+from swarmui.dispatch import worker_is_here
 from swarmui.execution import keeper, sweep
 from verifier.limits import SWEEP_S
 
@@ -43,12 +44,14 @@ class WorkerThread:
         self._thread.start()
         if not self._ready.wait(READY_TIMEOUT_S) or self._failure is not None:
             raise RuntimeError("the worker thread did not start") from self._failure
+        worker_is_here.set()
 
     def stop(self, within_s: float = STOP_TIMEOUT_S) -> bool:
         """Take no more work, end the attempts under way, give their leases back.
 
         False when a worker did not stop in time; its lease then runs out by itself.
         """
+        worker_is_here.clear()
         if self._controller is None:
             return True
         ends = time.monotonic() + within_s

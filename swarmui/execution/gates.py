@@ -2,7 +2,6 @@
 
 import time
 import uuid
-from pathlib import Path
 
 from swarmui.adapters.workspace import WorkspaceDir
 from swarmui.execution import rooms
@@ -56,7 +55,7 @@ def _report(attempt: Attempt) -> GateReport:
     context = ScoringContext(
         deliverable=Deliverable(output=attempt.output, notes=attempt.notes or None),
         side_effects=settlement.side_effects_of(attempt),
-        workspace=WorkspaceDir(Path(attempt.workspace)),
+        workspace=WorkspaceDir(rooms.place_of(attempt)),
         clock=SYSTEM_CLOCK,
         files_touched=None if attempt.files_touched is None else len(attempt.files_touched),
     )

@@ -32,7 +32,7 @@ def prepare(attempt: Attempt) -> WorkspaceDir:
     run = attempt.node.run
     base = base_of(run)
     earlier = _earlier(attempt)
-    start_from = base if earlier is None else Path(earlier.workspace)
+    start_from = base if earlier is None else place_of(earlier)
     root = workspace.prepare_attempt(run_dir(run), _name(attempt), start_from, run.workspace_mode)
     if run.workspace_mode == IN_PLACE:
         return WorkspaceDir(root)
@@ -42,19 +42,27 @@ def prepare(attempt: Attempt) -> WorkspaceDir:
     return WorkspaceDir(root)
 
 
+def place_of(attempt: Attempt) -> Path:
+    """The folder an attempt works in, whether it exists yet or not."""
+    run = attempt.node.run
+    if run.workspace_mode == IN_PLACE:
+        return base_of(run)
+    return run_dir(run) / "attempts" / _name(attempt)
+
+
 def _name(attempt: Attempt) -> str:
-    return f"{attempt.node_id}-{attempt.number}-{attempt.fence}"
+    return f"{attempt.node_id}-{attempt.number}"  # an attempt is claimed once
 
 
 def _earlier(attempt: Attempt) -> Attempt | None:
     """The attempt of the same node whose files this one goes on from."""
     earlier = (
         attempt.node.attempts.select_related("node__run")
-        .filter(number__lt=attempt.number, workspace__gt="")
+        .filter(number__lt=attempt.number)
         .order_by("-number")
         .first()
     )
-    if earlier is None or not Path(earlier.workspace).is_dir():
+    if earlier is None or not place_of(earlier).is_dir():
         return None
     return earlier if _inventory_file(earlier).is_file() else None
 
@@ -70,19 +78,19 @@ def _kept(attempt: Attempt) -> dict[str, Any]:
     return kept
 
 
-def touched(attempt: Attempt, root: Path) -> tuple[str, ...] | None:
+def touched(attempt: Attempt) -> tuple[str, ...] | None:
     """Files that differ from the attempt's own beginning; None when that cannot be told."""
     if attempt.node.run.workspace_mode == IN_PLACE:
         return None
     before = _from_json(_kept(attempt)["start"])
-    return workspace.files_touched(before, workspace.inventory(root))
+    return workspace.files_touched(before, workspace.inventory(place_of(attempt)))
 
 
 def promote(attempt: Attempt) -> Promotion:
     """Carries what an accepted node changed, over all its attempts, into the run's workspace."""
-    if attempt.node.run.workspace_mode == IN_PLACE or not attempt.workspace:
+    root = place_of(attempt)
+    if attempt.node.run.workspace_mode == IN_PLACE or not root.is_dir():
         return Promotion()
-    root = Path(attempt.workspace)
     origin = _from_json(_kept(attempt)["origin"])
     return workspace.promote(root, origin, workspace.inventory(root), base_of(attempt.node.run))
 

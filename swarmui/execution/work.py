@@ -63,8 +63,6 @@ def _work(
         room = rooms.prepare(attempt)
     except (WorkspaceError, OSError) as error:
         return _crashed(f"the workspace could not be prepared: {error}"), None
-    Attempt.objects.filter(pk=attempt.pk, fence=claim.fence).update(workspace=str(room.root))
-    attempt.workspace = str(room.root)
     try:
         outcome = _run_worker(claim, work, room, control)
     except LeaseLost:
@@ -73,7 +71,7 @@ def _work(
         logger.exception("attempt %s crashed", attempt.pk)
         outcome = _crashed(f"{type(error).__name__}: {error}")
     try:
-        return outcome, rooms.touched(attempt, room.root)
+        return outcome, rooms.touched(attempt)
     except (WorkspaceError, OSError) as error:
         logger.warning("attempt %s: files touched could not be told: %s", attempt.pk, error)
         return outcome, None

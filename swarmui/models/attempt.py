@@ -29,7 +29,6 @@ class Attempt(models.Model):
     error = models.TextField(blank=True)
     stop_reason = models.CharField(max_length=80, blank=True)
     isolated = models.BooleanField(null=True)
-    workspace = models.TextField(blank=True)
     files_touched = models.JSONField(null=True)
     owner = models.CharField(max_length=120, blank=True)
     lease_until = models.DateTimeField(null=True)
@@ -37,7 +36,6 @@ class Attempt(models.Model):
     heartbeat_at = models.DateTimeField(null=True)
     heartbeat_note = models.CharField(max_length=200, blank=True)
     hard_deadline = models.DateTimeField(null=True)
-    poked_at = models.DateTimeField(null=True)
     gate_starts = models.PositiveSmallIntegerField(default=0)
     token_cap = models.PositiveBigIntegerField(null=True)
     tokens_used = models.PositiveBigIntegerField(null=True)
@@ -72,11 +70,6 @@ class Attempt(models.Model):
                 fields=["lease_until"],
                 condition=Q(lease_until__isnull=False),
                 name="attempt_leases",
-            ),
-            models.Index(
-                fields=["queued_at"],
-                condition=Q(state__in=[AttemptState.QUEUED, AttemptState.RETURNED]),
-                name="attempt_due",
             ),
         ]
         ordering = [F("node_id").asc(), F("number").asc()]

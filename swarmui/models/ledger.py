@@ -66,12 +66,14 @@ class LedgerEvent(models.Model):
 
 
 class Outbox(models.Model):
-    """A wake-up that was promised in a transaction and is not yet handed to the broker."""
+    """A wake-up promised in a transaction: it stands until the work it is for has been claimed,
+    and is sent again, ever more rarely, from `due_at` on."""
 
     id = models.BigAutoField(primary_key=True)
     task = models.CharField(max_length=80)
     argument = models.UUIDField()
-    created_at = models.DateTimeField(auto_now_add=True, db_index=True)
+    due_at = models.DateTimeField(db_index=True)
+    sent = models.PositiveSmallIntegerField(default=0)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["task", "argument"], name="outbox_once")]

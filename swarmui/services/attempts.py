@@ -32,7 +32,6 @@ def record_return(claim: Claim, outcome: WorkerOutcome, touched: Sequence[str] |
         _store(attempt, outcome, touched)
         attempt.state = AttemptState.RETURNED
         attempt.owner, attempt.lease_until = "", None
-        attempt.poked_at = timezone.now()
         attempt.save()
         settlement.write_receipt(attempt, outcome)
         dispatch("score_attempt", attempt.pk)

@@ -6,7 +6,7 @@ import uuid
 from django.db import transaction
 from django.utils import timezone
 
-from swarmui.dispatch import dispatch
+from swarmui.dispatch import dispatch, keep_promise
 from swarmui.models import Delegation, Node
 from swarmui.models.node import DelegationState
 from swarmui.services import ledger
@@ -38,6 +38,7 @@ def close_delegation(delegation_id: uuid.UUID) -> bool:
     """Closes a delegation whose branches have all ended, and ends its parent. False: someone
     else did, or a branch is still on its way."""
     with transaction.atomic():
+        keep_promise("close_delegation", delegation_id)
         if open_branches(delegation_id):
             return False
         closed = Delegation.objects.filter(pk=delegation_id, state=DelegationState.OPEN).update(

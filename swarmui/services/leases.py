@@ -14,6 +14,7 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from swarmui.dispatch import keep_promise
 from swarmui.models import Attempt, Node
 from swarmui.services import budgets
 from swarmui.services.nodes import Change, transition_node
@@ -39,6 +40,7 @@ def claim_work(attempt_id: uuid.UUID, owner: str, wall_clock_s: int) -> Claim | 
     """Takes a queued attempt and reserves its tokens. None: someone has it, or it is over; leave
     quietly. A claim that carries a `refusal` cannot be afforded and must be ended as `budget`."""
     with transaction.atomic():
+        keep_promise("execute_attempt", attempt_id)
         if not _take(attempt_id, AttemptState.QUEUED, AttemptState.RUNNING, owner, wall_clock_s):
             return None
         attempt = _read(attempt_id)
@@ -57,6 +59,7 @@ def claim_work(attempt_id: uuid.UUID, owner: str, wall_clock_s: int) -> Claim | 
 def claim_gates(attempt_id: uuid.UUID, owner: str) -> Claim | None:
     """Takes a returned attempt to run its gates."""
     with transaction.atomic():
+        keep_promise("score_attempt", attempt_id)
         if not _take(
             attempt_id, AttemptState.RETURNED, AttemptState.SCORING, owner, STEP_DEADLINE_S
         ):

@@ -38,11 +38,9 @@ def spawn_node(run: Run, place: Place, actor: str) -> Node:
     """Creates a queued node and its `spawn` event."""
     node = Node(
         run=run,
-        created_at=timezone.now(),
         title=_title(place),
         **{name: getattr(place, name) for name in Place.__dataclass_fields__},
     )
-    node.save(force_insert=True)
     event = ledger.append(
         run.pk,
         subject=Subject.SWARM_NODE,
@@ -62,7 +60,7 @@ def spawn_node(run: Run, place: Place, actor: str) -> Node:
     )
     node.created_at = event.at
     node.spawn_seq = node.changed_seq = event.seq
-    node.save(update_fields=["created_at", "spawn_seq", "changed_seq"])
+    node.save(force_insert=True)
     return node
 
 

@@ -11,7 +11,7 @@ from verifier.lifecycle import TERMINAL, NodeStatus
 Document = dict[str, Any]
 
 GOAL_IN_HEAD = 400
-FAILURES_IN_LIST = 3
+CLASSES_IN_LIST = 3
 
 
 def head_context(run: Document) -> Document:
@@ -93,10 +93,11 @@ def list_row(run: Document) -> Document:
     spent.append(f"{tokens(used['spent'])} tokens" if known else "tokens unknown")
     failures = vocabulary.failures_first(run["counts"])
     at_work = run["counts"].get(NodeStatus.RUNNING, 0)
+    room = CLASSES_IN_LIST - bool(at_work)
     return run | {
         "at_work": at_work,
-        "failures": failures[:FAILURES_IN_LIST],
-        "failures_rest": sum(number for _, number in failures[FAILURES_IN_LIST:]),
+        "failures": failures[:room],
+        "failures_rest": sum(number for _, number in failures[room:]),
         "spent": " · ".join(spent),
         "spent_is_partial": known and bool(used["unmetered_attempts"]),
         "took": duration(milliseconds(run["created_at"], run["ended_at"])),

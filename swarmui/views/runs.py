@@ -131,6 +131,7 @@ def _page(run_id: UUID, run: dict[str, Any]) -> dict[str, Any]:
             "rows": f"{api}/rows",
             "tree": f"{api}/tree",
             "summary": reverse("run_head", args=[run_id]),
+            "newRun": reverse("run_new"),
             "node": reverse("node_panel", args=[run_id, NODE_SLOT]),
         },
         "nodeSlot": NODE_SLOT,

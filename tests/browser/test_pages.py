@@ -147,6 +147,8 @@ def test_a_spec_that_fits_starts_one_run_however_often_it_is_sent(page: Page, si
     page.get_by_role("button", name="Start the run").click()
     page.locator("[role=treeitem]").first.wait_for()
     assert page.locator("h1").inner_text() == "Count the lines"
+    page.goto(f"{site.url}/runs/new/")
+    assert page.locator("#spec").input_value() == "", "what was sent is no draft any more"
     page.goto(f"{site.url}/runs/")
     assert goals(page) == ["Count the lines"]
 

@@ -14,7 +14,7 @@ def test_a_run_is_seen_through_to_its_end(installation: Installation) -> None:
     done = installation.cli("run", DEMO, "--wait", "--json")
     document = json.loads(done.stdout)
     assert (document["status"], done.returncode) == ("ok", 0), done.stderr
-    assert document == {**document, **{"id": document["id"], "not_verified": True}}
+    assert document["not_verified"] is True
     statuses = sorted(node["status"] for node in document["nodes"])
     assert statuses == ["ok", "ok", "ok", "ok", "ok", "ok", "tool_error"]
     checked = installation.cli("ledger", "verify", document["id"][:13])

@@ -41,9 +41,10 @@ def broker(transactional_db, monkeypatch, settings, tmp_path):
     settings.RECORDED_DELAY_SCALE = 0
     broker = Broker()
     monkeypatch.setattr(dispatch, "poke", broker.poke)
-    monkeypatch.setattr("swarmui.execution.sweep.poke", broker.poke)
-    monkeypatch.setattr("swarmui.execution.sweep.waiting_messages", lambda: len(broker.queue))
-    return broker
+    monkeypatch.setattr(dispatch, "waiting_messages", lambda: len(broker.queue))
+    dispatch.worker_is_here.set()
+    yield broker
+    dispatch.worker_is_here.clear()
 
 
 @pytest.fixture

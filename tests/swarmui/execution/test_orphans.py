@@ -4,11 +4,13 @@ import json
 from datetime import timedelta
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models.functions import Now
+from django.utils import timezone
 
+from swarmui import dispatch
 from swarmui.execution.keeper import LeaseKeeper
-from swarmui.execution.sweep import BATCH, tick
+from swarmui.execution.sweep import tick
 from swarmui.models import Attempt, LedgerEvent, Node, Outbox
 from swarmui.selectors.documents import node_document
 from swarmui.selectors.ledger import check_run
@@ -168,21 +170,34 @@ def test_a_lease_given_back_is_settled_at_the_next_look(run):
     assert the_node(run).attempts.count() == 2
 
 
+def overdue():
+    Outbox.objects.update(due_at=timezone.now() - timedelta(seconds=1))
+
+
 def test_a_lost_wake_up_costs_only_time(run, broker):
     broker.queue.clear()
     tick()
     assert not broker.queue  # not due yet: its first wake-up may still be on its way
-    Attempt.objects.filter(node__run=run).update(queued_at=Now() - timedelta(seconds=16))
+    overdue()
     tick()
     assert [name for name, _ in broker.queue] == ["execute_attempt"]
     tick()
     assert len(broker.queue) == 1  # it was just sent
 
 
+def test_wake_ups_for_one_promise_come_ever_more_rarely(run, broker):
+    waits = []
+    for _ in range(5):
+        overdue()
+        tick()
+        waits.append(round((Outbox.objects.get().due_at - timezone.now()).total_seconds()))
+    assert waits == [8, 16, 30, 30, 30]
+
+
 def test_a_long_queue_is_not_made_longer(run, broker, monkeypatch):
-    Attempt.objects.filter(node__run=run).update(queued_at=Now() - timedelta(seconds=16))
+    overdue()
     before = len(broker.queue)
-    monkeypatch.setattr("swarmui.execution.sweep.waiting_messages", lambda: BATCH)
+    monkeypatch.setattr(dispatch, "waiting_messages", lambda: dispatch.BATCH)
     tick()
     assert len(broker.queue) == before
 
@@ -193,32 +208,47 @@ def test_at_start_everything_due_is_woken(run, broker):
     assert [name for name, _ in broker.queue] == ["execute_attempt"]
 
 
-def test_what_the_broker_did_not_take_stays_promised(launch, broker):
-    broker.away = True
-    run = launch(
-        branches=[
-            {
-                "role": "a",
-                "task_brief": "b",
-                "worker": {"kind": "command", "argv": ["python3", "-c", ""]},
-            }
-        ]
-    )
-    assert Outbox.objects.count() == 1
-    broker.away = False
-    Outbox.objects.update(created_at=Now() - timedelta(seconds=10))
-    tick()
+def test_a_promise_stands_until_its_work_is_claimed(run, broker):
+    attempt = Attempt.objects.get(node__run=run)
+    assert Outbox.objects.get().argument == attempt.pk
+    claim(run)
     assert not Outbox.objects.exists()
+
+
+def test_a_promise_for_work_that_is_over_is_forgotten(run, broker):
+    attempt = Attempt.objects.get(node__run=run)
+    broker.serve_all()
+    with transaction.atomic():
+        dispatch.dispatch("execute_attempt", attempt.pk)
+    broker.serve_all()
+    assert not Outbox.objects.exists()
+
+
+def test_what_the_broker_did_not_take_stays_promised(run, broker):
+    broker.queue.clear()
+    broker.away = True
+    overdue()
+    tick()
+    assert Outbox.objects.get().sent == 0
+    broker.away = False
+    tick()
     broker.serve_all()
     assert the_node(run).status == "ok"
+    assert not Outbox.objects.exists()
+
+
+def test_without_a_worker_in_this_process_a_promise_is_due_at_once(launch, broker):
+    dispatch.worker_is_here.clear()
+    worker = {"kind": "command", "argv": ["python3", "-c", ""]}
+    launch(branches=[{"role": "a", "task_brief": "b", "worker": worker}])
+    assert Outbox.objects.get().due_at <= timezone.now()
 
 
 def test_a_delegation_whose_closing_was_forgotten_is_closed(run, broker):
     while broker.queue and broker.queue[0][0] != "close_delegation":
         broker.serve_one()
     broker.queue.clear()
-    Outbox.objects.all().delete()
-    Node.objects.filter(run=run, depth=1).update(ended_at=Now() - timedelta(seconds=10))
+    overdue()
     tick()
     broker.serve_all()
     assert Node.objects.get(run=run, parent=None).status == "ok"
