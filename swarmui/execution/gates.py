@@ -7,7 +7,8 @@ from swarmui.adapters.workspace import WorkspaceDir
 from swarmui.execution import rooms
 from swarmui.execution.keeper import LeaseKeeper, new_owner
 from swarmui.models import Attempt
-from swarmui.services import attempts, leases, settlement
+from swarmui.services import attempts, leases
+from swarmui.services.evidence import side_effects_of
 from verifier.outcome import Deliverable, WorkerOutcome
 from verifier.ports import Clock
 from verifier.scorers import GateReport, Scorer, ScoringContext, derived_scorers, run_scorers
@@ -54,7 +55,7 @@ def _report(attempt: Attempt) -> GateReport:
     work = attempt.node.orders
     context = ScoringContext(
         deliverable=Deliverable(output=attempt.output, notes=attempt.notes or None),
-        side_effects=settlement.side_effects_of(attempt),
+        side_effects=side_effects_of(attempt),
         workspace=WorkspaceDir(rooms.place_of(attempt)),
         clock=SYSTEM_CLOCK,
         files_touched=None if attempt.files_touched is None else len(attempt.files_touched),

@@ -56,6 +56,8 @@ def _name(attempt: Attempt) -> str:
 
 def _earlier(attempt: Attempt) -> Attempt | None:
     """The attempt of the same node whose files this one goes on from."""
+    if attempt.number == 1:
+        return None
     earlier = (
         attempt.node.attempts.select_related("node__run")
         .filter(number__lt=attempt.number)

@@ -15,6 +15,7 @@ from swarmui.execution import gates, rooms
 from swarmui.execution.keeper import LeaseKeeper, new_owner
 from swarmui.models import Attempt
 from swarmui.services import attempts, leases
+from swarmui.services.budgets import seconds_left
 from swarmui.services.trajectory import LeaseLost, Recorder
 from verifier.boundary.executor import ToolExecutor
 from verifier.boundary.trajectory import EntryKind, TrajectoryEntry
@@ -34,7 +35,7 @@ def execute_attempt(attempt_id: uuid.UUID) -> None:
     if waiting is None:
         return
     work = waiting.node.orders
-    claim = leases.claim_work(attempt_id, new_owner(), work.wall_clock_s)
+    claim = leases.claim_work(attempt_id, new_owner(), max(1.0, seconds_left(waiting.node)))
     if claim is None:
         return
     if claim.refusal is not None:

@@ -3,9 +3,10 @@
 The run's row is locked in between, so that attempts admitted at once never overshoot together.
 """
 
-from django.db.models import F
+from django.db.models import F, Sum
+from django.utils import timezone
 
-from swarmui.models import Attempt, Run
+from swarmui.models import Attempt, Node, Run
 from verifier.budget import token_cap
 from verifier.lifecycle import WorkerKind
 
@@ -17,9 +18,9 @@ def reserve(attempt: Attempt) -> str | None:
         return None
     run = Run.objects.select_for_update(no_key=True).get(pk=attempt.node.run_id)
     left = tokens_left(run)
-    cap = token_cap(attempt.node.depth, attempt.node.orders.tokens, left)
+    cap = token_cap(attempt.node.depth, node_tokens_left(attempt.node), left)
     if cap is None:
-        return f"{left} tokens of the run's budget left, too few to begin"
+        return _too_few(attempt, left)
     if run.usd_cap_micro is not None and run.usd_spent_micro >= run.usd_cap_micro:
         return "the run's money is spent"
     Run.objects.filter(pk=run.pk).update(tokens_reserved=F("tokens_reserved") + cap)
@@ -33,6 +34,25 @@ def tokens_left(run: Run) -> int | None:
     if run.token_cap is None:
         return None
     return max(0, run.token_cap - run.tokens_spent - run.tokens_reserved)
+
+
+def _too_few(attempt: Attempt, left: int | None) -> str:
+    own = node_tokens_left(attempt.node)
+    whose, number = ("node", own) if left is None or own < left else ("run", left)
+    return f"{number} tokens of the {whose}'s budget left, too few to begin"
+
+
+def node_tokens_left(node: Node) -> int:
+    """What the node's earlier attempts have left of its own tokens."""
+    used = node.attempts.aggregate(used=Sum("tokens_used"))["used"] or 0
+    return max(0, node.orders.tokens - used)
+
+
+def seconds_left(node: Node) -> float:
+    """What is left of the node's wall clock, over all its attempts."""
+    if node.started_at is None:
+        return node.orders.wall_clock_s
+    return node.orders.wall_clock_s - (timezone.now() - node.started_at).total_seconds()
 
 
 def settle(attempt: Attempt) -> None:

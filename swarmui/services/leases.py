@@ -36,7 +36,7 @@ class Claim:
     refusal: str | None = None
 
 
-def claim_work(attempt_id: uuid.UUID, owner: str, wall_clock_s: int) -> Claim | None:
+def claim_work(attempt_id: uuid.UUID, owner: str, wall_clock_s: float) -> Claim | None:
     """Takes a queued attempt and reserves its tokens. None: someone has it, or it is over; leave
     quietly. A claim that carries a `refusal` cannot be afforded and must be ended as `budget`."""
     with transaction.atomic():
@@ -70,7 +70,7 @@ def claim_gates(attempt_id: uuid.UUID, owner: str) -> Claim | None:
 
 
 def _take(
-    attempt_id: uuid.UUID, before: AttemptState, after: AttemptState, owner: str, seconds: int
+    attempt_id: uuid.UUID, before: AttemptState, after: AttemptState, owner: str, seconds: float
 ) -> bool:
     taken = Attempt.objects.filter(pk=attempt_id, state=before).update(
         state=after,

@@ -6,33 +6,37 @@ The rules are `verifier.retry`'s; here they are applied to rows, inside the call
 from django.utils import timezone
 
 from swarmui.dispatch import dispatch
-from swarmui.models import Attempt, LedgerEvent, Node, Receipt, Run, ScorerResult
+from swarmui.models import Attempt, LedgerEvent, Node, Receipt, ScorerResult
 from swarmui.services import budgets
 from swarmui.services.delegations import branch_ended
+from swarmui.services.evidence import (
+    contender_of,
+    contract_facts,
+    history_of,
+    marks_on,
+    retries_left,
+    tokens_of,
+)
 from swarmui.services.leases import queue_attempt
 from swarmui.services.nodes import Change, Place, spawn_node, transition_node
 from verifier.brief import first_brief, retry_brief
 from verifier.framing import db_json, db_text
 from verifier.ledger import NodeEvent
-from verifier.lifecycle import TERMINAL, AttemptState, NodeKind, NodeStatus, WorkerKind
-from verifier.limits import DELEGATION_REPLACEMENTS, REASON_CHARS
-from verifier.marks import Mark, marks_of
-from verifier.outcome import Deliverable, FailureKind, WorkerOutcome
+from verifier.lifecycle import AttemptState, NodeKind, NodeStatus, WorkerKind
+from verifier.limits import REASON_CHARS
+from verifier.marks import Mark
+from verifier.outcome import FailureKind, WorkerOutcome
 from verifier.receipt import Receipt as ReceiptBody
-from verifier.receipt import SideEffects, Tokens
+from verifier.receipt import Tokens
 from verifier.retry import (
     STATUS_OF_FAILURE,
-    Contender,
-    ContractRetryFacts,
-    History,
     RetryAction,
     after_failure,
     choose_among,
     contract_retry_refusal,
 )
 from verifier.scorers import GateReport
-from verifier.verdicts import ScorerOutcome
-from verifier.work import NodeWork, model_name
+from verifier.work import model_name
 
 
 def settle_gates(
@@ -48,10 +52,10 @@ def settle_gates(
         return
     end_attempt(attempt, NodeStatus.CONTRACT_FAILED)
     reason = _failures_in_words(report)
-    refusal = contract_retry_refusal(_contract_facts(attempt, report))
+    refusal = contract_retry_refusal(contract_facts(attempt, report))
     if refusal is None:
         number = attempt.number + 1
-        of = attempt.number + _retries_left(attempt)
+        of = attempt.number + retries_left(attempt)
         brief = retry_brief(node.task_brief, report.failures, number, of)
         _queue_again(attempt, brief, NodeStatus.CONTRACT_FAILED, reason, actor)
         return
@@ -63,7 +67,7 @@ def settle_failure(attempt: Attempt, failure: FailureKind, actor: str) -> None:
     node = attempt.node
     status = STATUS_OF_FAILURE[failure]
     reason = db_text(attempt.error, REASON_CHARS) or status.value
-    history = _history(attempt)
+    history = history_of(attempt)
     end_attempt(attempt, status)
     match after_failure(failure, history):
         case RetryAction.SAME_NODE:
@@ -99,14 +103,14 @@ def end_node(
 ) -> None:
     """The node is over: the attempt that stands is chosen, and its status is the node's."""
     attempts = list(node.attempts.select_related("receipt").order_by("number"))
-    number, rule = choose_among([_contender(one) for one in attempts])
+    number, rule = choose_among([contender_of(one) for one in attempts])
     chosen = next(one for one in attempts if one.number == number)
     change = Change(
         attempt=last.number,
         outcome=NodeStatus(str(last.outcome)),
         reason=reason,
         tokens=tokens_of(attempts),
-        marks=(*_marks(chosen), *extra_marks),
+        marks=(*marks_on(chosen), *extra_marks),
         chosen_attempt=number,
         chosen_because=rule,
     )
@@ -139,12 +143,6 @@ def write_receipt(attempt: Attempt, outcome: WorkerOutcome) -> None:
         unavailable=outcome.unavailable,
     )
     Receipt.objects.create(attempt=attempt, body=body.model_dump(mode="json"))
-
-
-def tokens_of(attempts: list[Attempt]) -> int | None:
-    """What all attempts used together; None while none reported anything."""
-    known = [one.tokens_used for one in attempts if one.tokens_used is not None]
-    return sum(known) if known else None
 
 
 def _queue_again(
@@ -191,7 +189,7 @@ def _replace(attempt: Attempt, reason: str, actor: str) -> None:
         outcome=NodeStatus.TOOL_ERROR,
         reason=reason,
         tokens=tokens_of(list(node.attempts.all())),
-        marks=_marks(attempt),
+        marks=marks_on(attempt),
         chosen_attempt=attempt.number,
         chosen_because="last_attempt" if attempt.number > 1 else "only_attempt",
     )
@@ -205,78 +203,6 @@ def _replace(attempt: Attempt, reason: str, actor: str) -> None:
         model=model_name(node.orders) if attempt.worker_kind == WorkerKind.MODEL else "",
     )
     dispatch("execute_attempt", again.pk)
-
-
-def _history(attempt: Attempt) -> History:
-    node = attempt.node
-    earlier = [one for one in node.attempts.all() if one.number < attempt.number]
-    work = node.orders
-    return History(
-        same_model_retries=sum(1 for one in earlier if one.outcome == NodeStatus.PROVIDER_ERROR),
-        backup_used=attempt.uses_backup,
-        backup_differs=work.backup_model is not None and work.backup_model != work.model,
-        replacements=_replacements(node),
-    )
-
-
-def _replacements(node: Node) -> int:
-    """How many nodes this one stands in for. A root has no one to take its place."""
-    if node.parent_id is None:
-        return DELEGATION_REPLACEMENTS
-    return 0 if node.retry_of_id is None else 1
-
-
-def _contract_facts(attempt: Attempt, report: GateReport) -> ContractRetryFacts:
-    node, work = attempt.node, attempt.node.orders
-    run = Run.objects.get(pk=node.run_id)
-    parent = node.parent
-    return ContractRetryFacts(
-        any_retryable=any(result.retryable for result in report.failures),
-        retries_used=_contract_failures(attempt) - 1,
-        retries_allowed=work.contract_retries,
-        tokens_left=budgets.tokens_left(run) if work.worker_kind == WorkerKind.MODEL else None,
-        seconds_left=_seconds_left(node, work),
-        parent_alive=parent is None or parent.status not in TERMINAL,
-    )
-
-
-def _contract_failures(attempt: Attempt) -> int:
-    return attempt.node.attempts.filter(outcome=NodeStatus.CONTRACT_FAILED).count()
-
-
-def _retries_left(attempt: Attempt) -> int:
-    allowed = attempt.node.orders.contract_retries
-    return allowed - (_contract_failures(attempt) - 1)
-
-
-def _seconds_left(node: Node, work: NodeWork) -> float:
-    began = node.started_at or timezone.now()
-    return work.wall_clock_s - (timezone.now() - began).total_seconds()
-
-
-def _contender(attempt: Attempt) -> Contender:
-    failed = None
-    if attempt.outcome == NodeStatus.OK:
-        failed = 0
-    elif attempt.outcome == NodeStatus.CONTRACT_FAILED:
-        failed = max(1, attempt.scorer_results.filter(outcome=ScorerOutcome.FAILED).count())
-    return Contender(attempt.number, failed, side_effects_of(attempt))
-
-
-def side_effects_of(attempt: Attempt) -> SideEffects | None:
-    """The attempt's counts from its receipt; None when unknown."""
-    receipt = getattr(attempt, "receipt", None)
-    body = receipt.body.get("sideEffects") if receipt is not None else None
-    return None if body is None else SideEffects.model_validate(body)
-
-
-def _marks(attempt: Attempt) -> tuple[Mark, ...]:
-    return marks_of(
-        Deliverable(output=attempt.output, notes=attempt.notes or None),
-        side_effects_of(attempt),
-        files_touched=None if attempt.files_touched is None else len(attempt.files_touched),
-        isolated=attempt.isolated,
-    )
 
 
 def _store_results(attempt: Attempt, report: GateReport) -> None:

@@ -1,8 +1,10 @@
 """Runs from launch to end, in one process: what each branch becomes, and what is recorded."""
 
 import json
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from swarmui.models import Attempt, Delegation, LedgerEvent, Node, Outbox
 from swarmui.selectors.documents import node_document, run_document
@@ -305,3 +307,42 @@ def test_a_program_that_had_to_change_files_is_judged_by_what_is_on_disk(launch,
     )
     broker.serve_all()
     assert [node.status for node in branches_of(run)] == ["ok", "contract_failed"]
+
+
+def test_a_second_attempt_gets_what_the_first_one_left(launch, broker, recorded):
+    name = recorded(
+        model("first", [{"tokens": {"input": 900, "output": 100}, "final": "no"}], attempt=1),
+        model("second", [{"tokens": {"input": 1, "output": 1}, "final": "yes"}], attempt=2),
+    )
+    branch = {
+        "role": "a",
+        "task_brief": "b",
+        "scorers": [{"kind": "contains", "value": "yes"}],
+        "limits": {"tokens": 10_000, "wall_clock_s": 100},
+    }
+    run = launch(model=name, branches=[branch])
+    broker.serve_one()
+    started = timezone.now() - timedelta(seconds=50)  # as if the first had taken that long
+    Node.objects.filter(run=run, depth=1).update(started_at=started)
+    broker.serve_all()
+    [node] = branches_of(run)
+    first, second = node.attempts.order_by("number")
+    assert node.status == "ok"
+    assert (first.token_cap, second.token_cap) == (10_000, 9_000)
+    assert second.hard_deadline - started <= timedelta(seconds=101)
+
+
+def test_a_small_budget_leaves_room_for_the_retry_it_has_paid_for(launch, broker, recorded):
+    """The first attempt's own reservation is not counted against its retry."""
+    name = recorded(
+        model("first", [{"tokens": {"input": 10, "output": 1}, "final": "no"}], attempt=1),
+        model("second", [{"final": "yes"}], attempt=2),
+    )
+    scorers = [{"kind": "contains", "value": "yes"}]
+    run = launch(
+        model=name,
+        budget={"tokens": 8_000},
+        branches=[{"role": "a", "task_brief": "b", "scorers": scorers}],
+    )
+    broker.serve_all()
+    assert [node.status for node in branches_of(run)] == ["ok"]
