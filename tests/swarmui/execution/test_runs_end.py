@@ -324,10 +324,10 @@ def test_a_second_attempt_gets_what_the_first_one_left(launch, broker, recorded)
     broker.serve_one()
     started = timezone.now() - timedelta(seconds=50)  # as if the first had taken that long
     Node.objects.filter(run=run, depth=1).update(started_at=started)
-    broker.serve_all()
+    broker.serve_one()  # its gates
+    broker.serve_one()  # the second attempt
     [node] = branches_of(run)
     first, second = node.attempts.order_by("number")
-    assert node.status == "ok"
     assert (first.token_cap, second.token_cap) == (10_000, 9_000)
     assert second.hard_deadline - started <= timedelta(seconds=101)
 
