@@ -113,3 +113,12 @@ def delegation_status(branches: Iterable[NodeStatus]) -> NodeStatus:
     """
     worst = worst_of(branches)
     return NodeStatus.OK if worst is None or worst in SUCCEEDED else worst
+
+
+def run_status(root: NodeStatus, others: Iterable[NodeStatus]) -> NodeStatus:
+    """A run's status: its root's, but for a root that waits while nodes below it are at work or
+    about to be. So a run that is `waiting` waits for a person."""
+    if root is not NodeStatus.WAITING:
+        return root
+    moving = {NodeStatus.RUNNING, NodeStatus.QUEUED}
+    return NodeStatus.RUNNING if moving & set(others) else root

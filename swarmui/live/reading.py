@@ -20,9 +20,10 @@ from swarmui.live.messages import CloseCode
 from swarmui.live.viewer import Pass
 from swarmui.models import Node
 from swarmui.selectors import tree
+from swarmui.selectors.runs import status_counts
 from swarmui.services.roles import Action, actor_of_user
 from swarmui.services.sign_in import session_has_ended
-from verifier.lifecycle import TERMINAL, NodeStatus
+from verifier.lifecycle import TERMINAL, NodeStatus, run_status
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -55,9 +56,14 @@ async def _visit(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
 
 def _heads(run_ids: Sequence[UUID]) -> dict[UUID, Head]:
     roots = Node.objects.filter(run_id__in=run_ids, parent__isnull=True)
-    found = roots.values_list("run_id", "run__seq", "status")
+    found = list(roots.values_list("run_id", "run__seq", "status"))
+    counts = status_counts([run_id for run_id, _, _ in found])
     return {
-        run_id: Head(seq, status, terminal=NodeStatus(status) in TERMINAL)
+        run_id: Head(
+            seq,
+            run_status(NodeStatus(status), map(NodeStatus, counts.get(run_id, {}))),
+            terminal=NodeStatus(status) in TERMINAL,
+        )
         for run_id, seq, status in found
     }
 

@@ -15,6 +15,7 @@ from verifier.receipt import SideEffects
 from verifier.verdicts import ScorerOutcome
 
 EVENTS = 200
+ENTRIES = 1_000  # of one attempt's trajectory
 
 
 def run_document(run_id: uuid.UUID, include_nodes: bool = True) -> dict[str, Any]:
@@ -84,6 +85,11 @@ def _node_part(node: Node, trajectory: bool = False) -> dict[str, Any]:
         "tokens": node.tokens,
         "worker": work.worker.model_dump(mode="json") if work else None,
         "tools": list(work.tools) if work else [],
+        "expected_output": (
+            work.expected_output.model_dump(mode="json", by_alias=True, exclude_none=True)
+            if work
+            else None
+        ),
         "gates": [spec.model_dump(mode="json") for spec in work.scorers] if work else [],
         "created_at": node.created_at,
         "started_at": node.started_at,
@@ -131,8 +137,9 @@ def _attempt(node: Node, attempt: Attempt, trajectory: bool) -> dict[str, Any]:
                 "payload": entry.payload,
                 "at": entry.at,
             }
-            for entry in attempt.trajectory.order_by("index")
+            for entry in attempt.trajectory.order_by("index")[:ENTRIES]
         ]
+        document["trajectory_total"] = attempt.trajectory.count()
     return document
 
 

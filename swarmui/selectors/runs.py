@@ -4,10 +4,10 @@ import uuid
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from swarmui.models import Node, Run
-from verifier.lifecycle import FAILED, TERMINAL, NodeStatus
+from verifier.lifecycle import FAILED, TERMINAL, NodeStatus, run_status
 
 PAGE = 50
 MAX_PAGE = 200
@@ -15,7 +15,7 @@ MAX_PAGE = 200
 
 @dataclass(frozen=True)
 class RunFilter:
-    """`status`: of the run's root. `failed`: runs that hold a node ended with this status.
+    """`status`: of the run. `failed`: runs that hold a node ended with this status.
     `after`: the id of the last run of the page before."""
 
     status: NodeStatus | None = None
@@ -46,7 +46,7 @@ def newer_than(run_id: uuid.UUID, wanted: RunFilter) -> int:
 def _filtered(wanted: RunFilter) -> QuerySet[Run]:
     runs = Run.objects.all()
     if wanted.status is not None:
-        runs = runs.filter(nodes__parent=None, nodes__status=wanted.status)
+        runs = _with_status(runs, wanted.status)
     if wanted.failed is not None:
         failing = Node.objects.filter(status=wanted.failed).values("run")
         runs = runs.filter(pk__in=failing)
@@ -55,6 +55,20 @@ def _filtered(wanted: RunFilter) -> QuerySet[Run]:
     if wanted.after is not None:
         runs = runs.filter(pk__lt=wanted.after)
     return runs
+
+
+def _with_status(runs: QuerySet[Run], status: NodeStatus) -> QuerySet[Run]:
+    """Runs of this status, by the rule of `verifier.lifecycle.run_status`."""
+    own = Q(nodes__parent=None, nodes__status=status)
+    if status not in (NodeStatus.RUNNING, NodeStatus.WAITING):
+        return runs.filter(own)
+    moving = Node.objects.filter(
+        run=OuterRef("pk"), status__in=(NodeStatus.RUNNING, NodeStatus.QUEUED)
+    )
+    if status == NodeStatus.WAITING:
+        return runs.filter(own).exclude(Exists(moving))
+    at_work = Q(nodes__parent=None, nodes__status=NodeStatus.WAITING) & Q(Exists(moving))
+    return runs.filter(own | at_work)
 
 
 def _ids_like(text: str) -> list[uuid.UUID]:
@@ -83,7 +97,7 @@ def run_summary(run: Run, root: Node, counts: dict[str, int]) -> dict[str, Any]:
     return {
         "id": str(run.pk),
         "goal": run.goal,
-        "status": root.status,
+        "status": run_status(NodeStatus(root.status), map(NodeStatus, counts)),
         "seq": run.seq,
         "not_verified": True,
         "gate": None,
@@ -130,8 +144,3 @@ def is_over(run_id: uuid.UUID) -> bool:
     """Whether every node of the run has ended."""
     nodes = Node.objects.filter(run_id=run_id)
     return not nodes.exclude(status__in=sorted(TERMINAL)).exists()
-
-
-def run_status(run_id: uuid.UUID) -> str:
-    """The status of the run: its root's."""
-    return Node.objects.values_list("status", flat=True).get(run_id=run_id, parent=None)

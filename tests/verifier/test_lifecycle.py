@@ -13,6 +13,7 @@ from verifier.lifecycle import (
     NodeStatus,
     can_move,
     delegation_status,
+    run_status,
     worst_of,
 )
 
@@ -76,3 +77,19 @@ def test_the_worst_speaks_whatever_the_order(statuses):
 
 def test_nothing_speaks_for_an_empty_group():
     assert worst_of([]) is None
+
+
+@pytest.mark.parametrize(
+    ("root", "others", "status"),
+    [
+        (NodeStatus.WAITING, [NodeStatus.RUNNING, NodeStatus.OK], NodeStatus.RUNNING),
+        (NodeStatus.WAITING, [NodeStatus.QUEUED], NodeStatus.RUNNING),
+        (NodeStatus.WAITING, [NodeStatus.WAITING, NodeStatus.OK], NodeStatus.WAITING),
+        (NodeStatus.WAITING, [NodeStatus.OK], NodeStatus.WAITING),
+        (NodeStatus.RUNNING, [], NodeStatus.RUNNING),
+        (NodeStatus.OK, [NodeStatus.TOOL_ERROR], NodeStatus.OK),
+        (NodeStatus.TOOL_ERROR, [NodeStatus.OK], NodeStatus.TOOL_ERROR),
+    ],
+)
+def test_a_run_that_waits_waits_for_a_person(root, others, status):
+    assert run_status(root, others) is status

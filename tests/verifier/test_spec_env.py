@@ -17,7 +17,15 @@ def test_an_operators_own_variables_may_be_named(name):
 
 @pytest.mark.parametrize(
     "name",
-    ["DATABASE_URL", "REDIS_URL", "SECRET_KEY", "PGPASSWORD", "SWARMUI_HOME", "DJANGO_X", "CELERY_Y"],
+    [
+        "DATABASE_URL",
+        "REDIS_URL",
+        "SECRET_KEY",
+        "PGPASSWORD",
+        "SWARMUI_HOME",
+        "DJANGO_X",
+        "CELERY_Y",
+    ],
 )
 def test_the_services_own_keys_never_leave_by_a_workers_output(name):
     with pytest.raises(SpecError) as error:
