@@ -113,7 +113,12 @@ def postgresql_url() -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks tests that start a whole product; on SQLite, skips what only PostgreSQL can show."""
+    """Marks tests that start a whole product; on SQLite, skips what only PostgreSQL can show.
+
+    Tests in a browser come last: Playwright keeps an event loop in this thread, and tests that
+    run one of their own cannot follow.
+    """
+    items.sort(key=lambda item: "chromium_path" in getattr(item, "fixturenames", ()))
     skip = pytest.mark.skip(reason="needs PostgreSQL; this run is on SQLite")
     for item in items:
         if {"embedded", "production"} & set(getattr(item, "fixturenames", ())):
