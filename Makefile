@@ -29,7 +29,7 @@ demo: $(VENV)/.ready
 # Twice: on PostgreSQL, and what concerns the database again on SQLite, the embedded default.
 test: $(VENV)/.ready-dev
 	$(BIN)/pytest $(ARGS)
-	TEST_DATABASE_URL=sqlite: $(BIN)/pytest -m "not installation" tests/swarmui $(ARGS)
+	$(if $(ARGS),,TEST_DATABASE_URL=sqlite: $(BIN)/pytest -m database tests/swarmui)
 
 lint: $(VENV)/.ready-dev
 	$(BIN)/ruff check
@@ -42,8 +42,8 @@ format: $(VENV)/.ready-dev
 	$(BIN)/ruff format
 
 bench: $(VENV)/.ready-dev
-	$(BIN)/python -m bench.node_overhead $(ARGS)
-	$(BIN)/python -m bench.tree_page $(ARGS)
+	$(BIN)/python -m bench.node_overhead
+	$(BIN)/python -m bench.tree_page
 
 COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header --quiet $(ARGS)

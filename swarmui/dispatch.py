@@ -28,6 +28,7 @@ TASK_NAMES: tuple[TaskName, ...] = ("execute_attempt", "score_attempt", "close_d
 FIRST_AGAIN_S = 4  # the fast path takes milliseconds
 LONGEST_AGAIN_S = 30
 BATCH = 500
+MAX_SENT = 32_767  # the column's largest number; a promise may stand for weeks
 
 worker_is_here = threading.Event()  # set while this process runs the embedded worker
 
@@ -63,9 +64,9 @@ def send_due(everything: bool = False) -> None:
     for row in rows[: max(0, room)]:
         if not poke(row.task, row.argument):
             return
-        again = min(LONGEST_AGAIN_S, FIRST_AGAIN_S * 2 ** (row.sent + 1))
+        again = min(LONGEST_AGAIN_S, FIRST_AGAIN_S * 2 ** min(row.sent + 1, 8))
         Outbox.objects.filter(pk=row.pk).update(
-            sent=row.sent + 1, due_at=timezone.now() + timedelta(seconds=again)
+            sent=min(row.sent + 1, MAX_SENT), due_at=timezone.now() + timedelta(seconds=again)
         )
 
 

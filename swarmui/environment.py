@@ -1,5 +1,6 @@
 """The environment, parsed loudly: an unknown value stops the start and names the variable."""
 
+import contextlib
 import os
 import secrets
 from pathlib import Path
@@ -46,11 +47,14 @@ def secret_key_in(home: Path) -> str:
     """The install's own secret key, made on first use and readable by its owner alone."""
     path = home / "secret_key"
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return path.read_text().strip()
-    with os.fdopen(descriptor, "w") as file:
-        key = secrets.token_urlsafe(48)
-        file.write(key)
-    return key
+    if not path.exists():
+        # Complete or not there at all: of several first starts at once one wins, and one that is
+        # killed here leaves no half of a key.
+        new = path.with_name(f".{path.name}-{secrets.token_hex(8)}")
+        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(secrets.token_urlsafe(48))
+        with contextlib.suppress(FileExistsError):
+            os.link(new, path)
+        new.unlink()
+    return path.read_text().strip()

@@ -111,6 +111,8 @@ def _database() -> dict[str, Any]:
         # Under ASGI a kept connection belongs to a thread that may never serve again; a pool is
         # bounded. Workers fork, and a pool does not survive a fork.
         options["pool"] = {"min_size": 1, "max_size": 8, "timeout": 5}
+        # A connection that the database has ended is replaced, not handed out.
+        database["CONN_HEALTH_CHECKS"] = True
     if env.swarmui_process == "worker":
         # A worker process runs one task after the other: it may keep its one connection.
         database |= {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
@@ -148,12 +150,15 @@ CELERY_WORKER_MAX_TASKS_PER_CHILD = 200
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = 400_000
 CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 10
 CELERY_WORKER_ENABLE_SOFT_SHUTDOWN_ON_IDLE = True
-CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
+# A broker that is away for a moment is no reason to end the attempts under way: their leases are
+# the database's, and a message delivered twice finds nothing to claim.
+CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_DEFAULT_QUEUE = env.swarmui_queue
+CELERY_BEAT_SCHEDULER = "swarmui.tasks.beat:SweepingScheduler"
 CELERY_BEAT_SCHEDULE = {
-    "sweep": {"task": "swarmui.sweep", "schedule": 1.0, "options": {"expires": 5}},
+    "sweep": {"task": "swarmui.sweep", "schedule": 1.0},
 }
 
 # --- Channels ----------------------------------------------------------------------------------
@@ -249,6 +254,8 @@ LOGGING: dict[str, Any] = {
     "root": {"handlers": ["stderr"], "level": env.log_level},
     "loggers": {
         "django.request": {"level": "ERROR"},
+        # Any scanner can send a wrong Host; it gets a 400, and no page of the log.
+        "django.security.DisallowedHost": {"level": "CRITICAL"},
         "celery": {"level": "WARNING"},
         "uvicorn.access": {"level": "WARNING"},
     },

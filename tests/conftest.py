@@ -106,14 +106,11 @@ def django_db_setup(django_db_setup: None) -> Iterator[None]:
 
 def postgresql_url() -> str:
     """URL of a PostgreSQL server, or the end of the test that asked."""
-    try:
-        return postgres.server_url()
-    except finding.Missing as reason:
-        finding.unavailable("PostgreSQL", str(reason))
+    return finding.got("PostgreSQL", postgres.server_url)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks tests that start a whole product; on SQLite, skips what only PostgreSQL can show.
+    """Marks tests by what they need; on SQLite, skips what only PostgreSQL can show.
 
     Tests in a browser come last: Playwright keeps an event loop in this thread, and tests that
     run one of their own cannot follow.
@@ -121,8 +118,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: "chromium_path" in getattr(item, "fixturenames", ()))
     skip = pytest.mark.skip(reason="needs PostgreSQL; this run is on SQLite")
     for item in items:
-        if {"embedded", "production"} & set(getattr(item, "fixturenames", ())):
+        fixtures = set(getattr(item, "fixturenames", ()))
+        if {"embedded", "production"} & fixtures:
             item.add_marker(pytest.mark.installation)
+        if {"db", "transactional_db"} & fixtures or item.get_closest_marker("django_db"):
+            item.add_marker(pytest.mark.database)
         if ON_SQLITE and item.get_closest_marker("postgresql"):
             item.add_marker(skip)
 
@@ -139,10 +139,7 @@ def postgres_url() -> Iterator[str]:
 @pytest.fixture
 def redis_url() -> Iterator[str]:
     """An empty numbered Redis database that is this test's alone."""
-    try:
-        url = redis_server.claim_database()
-    except finding.Missing as reason:
-        finding.unavailable("Redis", str(reason))
+    url = finding.got("Redis", redis_server.claim_database)
     yield url
     redis_server.release_database(url)
 
@@ -150,10 +147,7 @@ def redis_url() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def chromium_path() -> str:
     """Path of a Chromium."""
-    try:
-        return chromium.executable()
-    except finding.Missing as reason:
-        finding.unavailable("Chromium", str(reason))
+    return finding.got("Chromium", chromium.executable)
 
 
 @pytest.fixture

@@ -20,7 +20,8 @@ FROM_IMAGES = {"redis-server", "redis-cli", "pg_isready", "sh"}
 #: What the programs themselves read, beside the product's own settings.
 READ_BY_OTHERS = {
     "REMAP_SIGTERM", "POSTGRES_DB", "POSTGRES_USER", "POSTGRES_PASSWORD", "APP_DB_PASSWORD",
-    "HTTP_BIND", "WORKER_CONCURRENCY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY",
+    "HTTP_BIND", "WORKER_CONCURRENCY", "REPOSITORIES",
+    "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY",
 }  # fmt: skip
 
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
@@ -109,13 +110,16 @@ def test_what_the_compose_file_asks_for_is_in_the_example() -> None:
     assert {name for name in asked if f"{name}=" not in example} == set()
 
 
-def test_only_the_migration_knows_the_owner_of_the_tables() -> None:
-    owners = [
-        name
-        for name, service in COMPOSE["services"].items()
-        if "POSTGRES_PASSWORD" in str(service.get("environment", {}).get("DATABASE_URL", ""))
-    ]
-    assert owners == ["migrate"]
+@pytest.mark.parametrize(
+    ("secret", "holders"),
+    [
+        ("POSTGRES_PASSWORD", {"migrate", "postgres"}),  # the owner of the tables
+        ("ANTHROPIC_API_KEY", {"worker"}),
+    ],
+)
+def test_a_secret_is_given_only_to_those_who_need_it(secret: str, holders: set[str]) -> None:
+    services = COMPOSE["services"].items()
+    assert {name for name, service in services if secret in str(service)} == holders
 
 
 def test_every_long_running_service_is_restarted_and_redis_forgets_nothing() -> None:

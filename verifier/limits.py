@@ -22,6 +22,7 @@ MIN_SECONDS_FOR_RETRY = 30
 # Leases, in seconds, on the database's clock
 LEASE_S = 30
 HEARTBEAT_S = 8  # three tries fit into one lease
+SELF_FENCE_S = 20  # without a word from the database for so long, the owner stops by itself
 STEP_DEADLINE_S = 900  # a loop that shows no progress for longer is hung, not slow
 SWEEP_S = 1
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 from django.core.exceptions import ObjectDoesNotExist
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from ninja import NinjaAPI, Schema
 from ninja.errors import AuthenticationError, HttpError, Throttled, ValidationError
@@ -23,6 +24,7 @@ BEARER_CHALLENGE = 'Bearer realm="swarmui"'
 MAX_ERRORS = 50
 MAX_PATH_CHARS = 200
 MAX_MESSAGE_CHARS = 1_000
+RETRY_AFTER_S = 2
 
 logger = logging.getLogger("swarmui.api")
 
@@ -113,6 +115,8 @@ def register_handlers(api: NinjaAPI) -> None:
     api.add_exception_handler(ObjectDoesNotExist, _on_unknown_id)
     api.add_exception_handler(HttpError, _on_http_error)
     api.add_exception_handler(Throttled, _on_http_error)
+    api.add_exception_handler(OperationalError, _on_database_away)
+    api.add_exception_handler(InterfaceError, _on_database_away)
     api.add_exception_handler(Exception, _on_unexpected)
 
 
@@ -142,6 +146,15 @@ def _on_invalid_parameters(request: HttpRequest, exc: Any) -> HttpResponse:
 
 def _on_http_error(request: HttpRequest, exc: Any) -> HttpResponse:
     return problem_response(exc.status_code, str(exc))
+
+
+def _on_database_away(request: HttpRequest, exc: Any) -> HttpResponse:
+    logger.warning("no answer to %s %s: the database: %s", request.method, request.path, exc)
+    return problem_response(
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        "The database does not answer now. Nothing was changed that was not answered; ask again.",
+        headers={"Retry-After": str(RETRY_AFTER_S)},
+    )
 
 
 def _on_unexpected(request: HttpRequest, exc: Any) -> HttpResponse:

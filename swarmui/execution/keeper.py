@@ -1,5 +1,6 @@
 """Keeps an attempt's lease while its worker shows progress, and tells the worker to stop."""
 
+import logging
 import os
 import socket
 import threading
@@ -8,11 +9,15 @@ import uuid
 from types import TracebackType
 
 from django.conf import settings
+from django.db import Error as DatabaseFault
 from django.db import connection
 
+from swarmui.execution import stopping
 from swarmui.services import leases
 from verifier.lifecycle import StopReason
-from verifier.limits import HEARTBEAT_S, LEASE_S, STEP_DEADLINE_S
+from verifier.limits import HEARTBEAT_S, LEASE_S, SELF_FENCE_S, STEP_DEADLINE_S
+
+logger = logging.getLogger(__name__)
 
 _live: "set[LeaseKeeper]" = set()
 _live_lock = threading.Lock()
@@ -41,7 +46,7 @@ class LeaseKeeper:
     def __init__(self, claim: leases.Claim) -> None:
         self._claim = claim
         self._ends_at = time.monotonic() + claim.wall_clock_s
-        self._progress_at = time.monotonic()
+        self._progress_at = self._renewed_at = time.monotonic()
         self._note = ""
         self._reason: StopReason | None = None
         self._over = threading.Event()
@@ -64,13 +69,15 @@ class LeaseKeeper:
         self._over.set()
         self._thread.join(timeout=5)
         if self._reason is StopReason.LEASE_LOST:
-            leases.release(self._claim)
+            self._give_back()
 
     def stop(self, reason: StopReason) -> None:
         """Tells the worker to stop; the first reason stands."""
         self._reason = self._reason or reason
 
     def stop_reason(self) -> StopReason | None:
+        if self._reason is None and stopping.is_time_up():
+            self._reason = StopReason.LEASE_LOST
         if self._reason is None and self.remaining_s() <= 0:
             self._reason = StopReason.TIMEOUT
         return self._reason
@@ -81,13 +88,32 @@ class LeaseKeeper:
     def remaining_s(self) -> float:
         return max(0.0, self._ends_at - time.monotonic())
 
+    def _give_back(self) -> None:
+        try:
+            leases.release(self._claim)
+        except DatabaseFault as fault:  # then it runs out by itself
+            logger.warning("attempt %s: lease not given back: %s", self._claim.attempt.pk, fault)
+
     def _beat(self) -> None:
         try:
             while not self._over.wait(settings.LEASE_S * HEARTBEAT_S / LEASE_S):
                 if time.monotonic() - self._progress_at > STEP_DEADLINE_S:
                     continue
-                if not leases.heartbeat(self._claim, self._note):
+                if not self._is_renewed():
                     self.stop(StopReason.LEASE_LOST)
                     return
         finally:
             connection.close()
+
+    def _is_renewed(self) -> bool:
+        """Whether the lease is ours. While the database cannot be asked it is, for a while: whoever
+        went on for longer would work on after somebody else had begun."""
+        asked_at = time.monotonic()
+        try:
+            renewed = leases.heartbeat(self._claim, self._note)
+        except DatabaseFault as fault:
+            logger.warning("attempt %s: no heartbeat: %s", self._claim.attempt.pk, fault)
+            connection.close()
+            return asked_at - self._renewed_at < settings.LEASE_S * SELF_FENCE_S / LEASE_S
+        self._renewed_at = asked_at
+        return renewed

@@ -38,7 +38,7 @@ def prepare(attempt: Attempt) -> WorkspaceDir:
         return WorkspaceDir(root)
     start = _as_json(workspace.inventory(root))
     origin = start if earlier is None else _kept(earlier)["origin"]
-    _inventory_file(attempt).write_text(json.dumps({"start": start, "origin": origin}))
+    _keep(attempt, {"start": start, "origin": origin})
     return WorkspaceDir(root)
 
 
@@ -73,6 +73,14 @@ def _inventory_file(attempt: Attempt) -> Path:
     folder = run_dir(attempt.node.run) / "inventories"
     folder.mkdir(parents=True, exist_ok=True)
     return folder / f"{attempt.pk}.json"
+
+
+def _keep(attempt: Attempt, inventories: dict[str, Any]) -> None:
+    """Complete or not there at all: the next attempt reads what a killed one left."""
+    path = _inventory_file(attempt)
+    new = path.with_suffix(".new")  # an attempt is claimed once, so nobody else writes it
+    new.write_text(json.dumps(inventories))
+    new.replace(path)
 
 
 def _kept(attempt: Attempt) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from django.db import connections
 from swarmui.adapters.command import CommandOrder, run_command_worker
 from swarmui.adapters.tools.toolsets import build_tools, commands_isolated
 from swarmui.adapters.workspace import WorkspaceDir, WorkspaceError
-from swarmui.execution import gates, rooms
+from swarmui.execution import gates, rooms, stopping
 from swarmui.execution.keeper import LeaseKeeper, new_owner
 from swarmui.models import Attempt
 from swarmui.services import attempts, leases
@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 def execute_attempt(attempt_id: uuid.UUID) -> None:
     """Runs a queued attempt to its return or failure. Someone else has it: leaves quietly."""
     waiting = Attempt.objects.select_related("node").filter(pk=attempt_id).first()
-    if waiting is None:
+    if waiting is None or stopping.is_under_way():
         return
     work = waiting.node.orders
     claim = leases.claim_work(attempt_id, new_owner(), max(1.0, seconds_left(waiting.node)))

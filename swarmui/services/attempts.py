@@ -1,11 +1,13 @@
 """What an attempt's owner writes: its return, its failure, its gates' answers.
 
-Each is one transaction that begins by checking the lease and ends with the ledger. A write whose
-lease is gone changes nothing and says so.
+Each is one transaction that begins by checking the lease and ends with the ledger, tried again
+while the database is away. A write whose lease is gone changes nothing and says so.
 """
 
 import logging
 from collections.abc import Sequence
+from copy import copy
+from functools import partial
 
 from django.db import transaction
 from django.utils import timezone
@@ -14,6 +16,7 @@ from swarmui.dispatch import dispatch
 from swarmui.models import Attempt
 from swarmui.services import settlement
 from swarmui.services.leases import Claim, held
+from swarmui.services.outages import write_through
 from verifier.framing import db_json, db_text
 from verifier.lifecycle import AttemptState
 from verifier.limits import ERROR_CHARS, NOTES_CHARS, OUTPUT_CHARS
@@ -25,6 +28,10 @@ logger = logging.getLogger(__name__)
 
 def record_return(claim: Claim, outcome: WorkerOutcome, touched: Sequence[str] | None) -> bool:
     """The worker returned: its deliverable is stored and its gates are promised."""
+    return write_through(partial(_record_return, claim, outcome, touched))
+
+
+def _record_return(claim: Claim, outcome: WorkerOutcome, touched: Sequence[str] | None) -> bool:
     with transaction.atomic():
         attempt = _mine(claim, "its result")
         if attempt is None:
@@ -40,6 +47,10 @@ def record_return(claim: Claim, outcome: WorkerOutcome, touched: Sequence[str] |
 
 def record_failure(claim: Claim, outcome: WorkerOutcome, touched: Sequence[str] | None) -> bool:
     """The worker did not return: the retry table says what follows."""
+    return write_through(partial(_record_failure, claim, outcome, touched))
+
+
+def _record_failure(claim: Claim, outcome: WorkerOutcome, touched: Sequence[str] | None) -> bool:
     assert outcome.failure is not None
     with transaction.atomic():
         attempt = _mine(claim, "its failure")
@@ -59,6 +70,15 @@ def record_gates(
 ) -> bool:
     """The gates have answered. `returned` stores the deliverable in the same transaction, for an
     attempt that has no gate to wait for; `conflicts` are files that could not be promoted."""
+    return write_through(partial(_record_gates, claim, report, conflicts, returned))
+
+
+def _record_gates(
+    claim: Claim,
+    report: GateReport,
+    conflicts: Sequence[str],
+    returned: tuple[WorkerOutcome, Sequence[str] | None] | None,
+) -> bool:
     with transaction.atomic():
         attempt = _mine(claim, "its gates' answers")
         if attempt is None:
@@ -80,7 +100,7 @@ def _mine(claim: Claim, what: str) -> Attempt | None:
             what,
         )
         return None
-    attempt.node = claim.node
+    attempt.node = copy(claim.node)  # a try that fails half-way leaves the claim as it was
     return attempt
 
 

@@ -18,9 +18,12 @@ from swarmui.dispatch import keep_promise
 from swarmui.models import Attempt, Node
 from swarmui.services import budgets
 from swarmui.services.nodes import Change, transition_node
+from verifier.framing import one_line
 from verifier.ledger import NodeEvent
 from verifier.lifecycle import LEASED, AttemptState, NodeStatus
 from verifier.limits import STEP_DEADLINE_S
+
+NOTE_CHARS = 200  # what a worker says of itself, and so perhaps a model's words
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,7 @@ def heartbeat(claim: Claim, note: str = "") -> bool:
         _owned(claim).update(
             lease_until=Now() + timedelta(seconds=settings.LEASE_S),
             heartbeat_at=Now(),
-            heartbeat_note=note[:200],
+            heartbeat_note=one_line(note, NOTE_CHARS),
         )
     )
 

@@ -2,7 +2,13 @@
 
 import uuid
 
+from celery.signals import worker_ready
+
 from swarmui.celery import app
+from swarmui.execution import stopping
+
+# Loaded before the pool forks: its processes share what `stopping` says.
+worker_ready.connect(stopping.listen)
 
 
 @app.task(name="swarmui.execute_attempt")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 import pytest
+
+T = TypeVar("T")
 
 ALLOW_MISSING = os.environ.get("ALLOW_MISSING") == "1"
 
@@ -20,12 +23,21 @@ class Missing(Exception):
 
 
 def unavailable(name: str, reason: str) -> NoReturn:
-    """Fail the test that needs `name` (skip it with ALLOW_MISSING=1); remember it for the end."""
+    """Ends the test that needs `name`, in one line, and remembers it for the end of the run."""
     missing[name] = reason
     line = f"{name} could not be got: {reason}"
     if ALLOW_MISSING:
         pytest.skip(line)
     pytest.fail(f"{line} (ALLOW_MISSING=1 skips the tests that need it)", pytrace=False)
+
+
+def got(name: str, find: Callable[[], T]) -> T:
+    """What `find` finds; or the test that needs `name` fails (is skipped with ALLOW_MISSING=1)."""
+    try:
+        return find()
+    except Missing as error:
+        reason = str(error)
+    unavailable(name, reason)
 
 
 def scratch_root() -> Path:

@@ -24,7 +24,7 @@ from verifier.ports import Clock
 from verifier.receipt import SideEffects, ToolCounters
 
 RECORDED_CHARS = OBSERVATION_CHARS  # of a call's arguments: a written file may be far larger
-_NAME_CHARS = 200
+_NAME_CHARS = 120  # a longer one is no tool's, and a record holds no more
 _ESCAPE_CHARS = 8  # one unstorable character becomes at most "⟦U+DFFF⟧"
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from swarmui.adapters.workspace.copy import CopyLimits, copy_tree
 from swarmui.adapters.workspace.errors import WorkspaceError
-from swarmui.adapters.workspace.git import GitFailed, git
+from swarmui.adapters.workspace.git import GitFailed, git, without_filters
 from swarmui.adapters.workspace.locks import lock_of, locked
 from swarmui.adapters.workspace.remove import remove_tree
 
@@ -83,7 +83,8 @@ def _add_worktree(source: Path, base: Path) -> None:
     remove_tree(base)
     try:
         git(source, "worktree", "prune")
-        git(source, "worktree", "add", "--detach", "--quiet", "--force", str(base), "HEAD")
+        add = ("worktree", "add", "--detach", "--quiet", "--force", str(base), "HEAD")
+        git(source, *add, settings=without_filters(source))
     except (GitFailed, subprocess.TimeoutExpired) as error:
         remove_tree(base)
         raise WorkspaceError(f"no worktree of {source} could be made: {error}") from None

@@ -229,6 +229,23 @@ def test_a_repository_starts_no_program_when_it_is_checked_out(
     assert not ran.exists()
 
 
+@pytest.mark.parametrize("name", ["evil", "a=b", "two words", "a.b"])
+def test_a_worktree_starts_no_filter_program_of_the_repository(
+    repository: Path, tmp_path: Path, name: str
+) -> None:
+    """Attributes that git tracks choose among the drivers that its configuration names."""
+    ran = tmp_path / "ran"
+    (repository / ".gitattributes").write_text(f"tracked filter={name}\n")
+    git(repository, "add", ".gitattributes")
+    git(repository, "commit", "--quiet", "--message", "attributes")
+    for kind in ("smudge", "process"):
+        git(repository, "config", f"filter.{name}.{kind}", f"touch {ran}; cat")
+    git(repository, "config", f"filter.{name}.required", "true")
+    base = prepare_base(tmp_path / "run", repository, "worktree")
+    assert (base / "tracked").read_text() == "committed\n"
+    assert not ran.exists()
+
+
 def test_a_source_is_a_folder_that_exists(source: Path, tmp_path: Path) -> None:
     assert resolve_source("source", "copy", None, tmp_path) == source
     assert resolve_source(str(source), "copy", [tmp_path], Path("/")) == source

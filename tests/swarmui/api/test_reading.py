@@ -63,7 +63,7 @@ def test_filters_narrow_the_list(viewer: Caller) -> None:
         "q=1__%25": [],  # a search text is no pattern
         "q=": 2,
         "status=running": 2,
-            "status=waiting": 0,
+        "status=waiting": 0,
         "status=ok": [],
         "status=running&q=release": [str(wanted.pk)],
     }.items():

@@ -194,6 +194,16 @@ def test_wake_ups_for_one_promise_come_ever_more_rarely(run, broker):
     assert waits == [8, 16, 30, 30, 30]
 
 
+def test_a_promise_that_stood_for_weeks_is_still_sent(run, broker):
+    """The count of its wake-ups has reached the end of its column."""
+    Outbox.objects.update(sent=32_767)
+    broker.queue.clear()
+    for _ in range(2):
+        overdue()
+        tick()
+    assert len(broker.queue) == 2
+
+
 def test_a_long_queue_is_not_made_longer(run, broker, monkeypatch):
     overdue()
     before = len(broker.queue)

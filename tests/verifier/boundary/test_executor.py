@@ -15,6 +15,9 @@ from verifier.limits import OBSERVATION_CHARS
 from verifier.receipt import ToolCounters
 
 
+LONGEST_NAME = 120  # what a stored entry holds
+
+
 class SteppingClock:
     """Each look is 7 ms after the last."""
 
@@ -208,3 +211,10 @@ def test_counters_and_trajectory_never_differ(calls: list[tuple[str, Any]]) -> N
     assert counted.permissionDenials == sum(entry.kind is EntryKind.DENIAL for entry in ended)
     assert counted.filesChanged == results["filesystem__write_file"]
     assert len(bench.entries) == 2 * len(calls)
+
+
+@pytest.mark.parametrize("name", ["t" * 121, "t" * 100_000, "\0" * 200, "🎈" * 130])
+def test_a_name_longer_than_any_tools_is_recorded_and_bounded(name: str) -> None:
+    bench = Bench()
+    assert bench.executor.call(name, {}).kind == "invalid"
+    assert [0 < len(entry.tool or "") <= LONGEST_NAME for entry in bench.entries] == [True, True]
