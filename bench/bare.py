@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import tempfile
 from pathlib import Path
 
 import redis
@@ -38,7 +39,8 @@ def counter() -> "redis.Redis":
 def command(isolation: str) -> None:
     """Runs the command and counts it."""
     if isolation == "sandbox":
-        run_argv(COMMAND, workdir=Path.cwd(), timeout_s=60, isolation=Isolation.SANDBOX)
+        with tempfile.TemporaryDirectory() as folder:
+            run_argv(COMMAND, workdir=Path(folder), timeout_s=60, isolation=Isolation.SANDBOX)
     else:
         subprocess.run(COMMAND, check=True, stdin=subprocess.DEVNULL, capture_output=True)
     counter().incr(DONE_KEY)

@@ -1,10 +1,9 @@
 """A production installation to measure, with this process's Django on the same database."""
 
 import os
-import tempfile
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from tests.support import finding, postgres, redis_server
 from tests.support.installation import Installation, production_installation
@@ -15,7 +14,7 @@ def production(
     *, workers: int, concurrency: int = 2, sweeps: bool = True
 ) -> Iterator[Installation]:
     """Web, workers and, if it sweeps, beat, on a fresh PostgreSQL database and Redis database."""
-    home = Path(tempfile.mkdtemp(prefix=f"bench-{os.getpid()}-", dir=finding.scratch_root()))
+    home = finding.scratch_folder("bench")
     database_url, redis_url = postgres.create_database(), redis_server.claim_database()
     try:
         with production_installation(
@@ -34,6 +33,7 @@ def production(
         connections.close_all()
         redis_server.release_database(redis_url)
         postgres.drop_database(database_url)
+        shutil.rmtree(home, ignore_errors=True)
 
 
 def _point_django_at(installation: Installation) -> None:

@@ -6,7 +6,8 @@ import secrets
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator
+import dj_database_url
+from pydantic import AfterValidator, Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from verifier.limits import LEASE_S
@@ -16,6 +17,22 @@ def _words(value: object) -> object:
     return [word.strip() for word in value.split(",") if word.strip()] if isinstance(
         value, str
     ) else value  # fmt: skip
+
+
+def _database_address(url: str) -> str:
+    if not url.startswith(("postgres://", "postgresql://", "sqlite:")):
+        raise ValueError("expected postgresql://user:password@host:port/name, or sqlite:///file")
+    try:
+        dj_database_url.parse(url)
+    except ValueError:  # its own words may quote the password
+        raise ValueError("not a valid address; is every part of it percent-encoded?") from None
+    return url
+
+
+def _redis_address(url: str) -> str:
+    if not url.startswith(("redis://", "rediss://", "unix://")):
+        raise ValueError("expected redis://host:port/number")
+    return url
 
 
 class Environment(BaseSettings):
@@ -31,8 +48,8 @@ class Environment(BaseSettings):
     swarmui_allow_not_isolated: bool = False
     swarmui_recorded_delay_scale: float = Field(1.0, ge=0, le=10)
     swarmui_lease_s: float = Field(LEASE_S, ge=1, le=600)
-    database_url: str | None = None
-    redis_url: str | None = None
+    database_url: Annotated[str, AfterValidator(_database_address)] | None = None
+    redis_url: Annotated[str, AfterValidator(_redis_address)] | None = None
     secret_key: str | None = Field(None, min_length=32)
     allowed_hosts: Annotated[list[str], NoDecode] = ["127.0.0.1", "localhost", "[::1]"]
     trusted_origins: Annotated[list[str], NoDecode] = []

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,7 +42,7 @@ hypothesis_settings.load_profile("suite")
 def pytest_configure(config: pytest.Config) -> None:
     if _asks_only_for_rules(config):
         return
-    home = Path(tempfile.mkdtemp(prefix=f"home-{os.getpid()}-", dir=finding.scratch_root()))
+    home = finding.scratch_folder("home")
     config.add_cleanup(lambda: shutil.rmtree(home, ignore_errors=True))
     _point_django_at(home)
     import django

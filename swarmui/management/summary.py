@@ -12,9 +12,12 @@ NOT_VERIFIED = "Not verified: nobody has checked the answers against the goal."
 
 
 def exit_code(document: dict[str, Any]) -> int:
-    """0 when the run ended well or goes on, 1 when it failed: a node that was replaced by one
-    that succeeded does not fail the run."""
-    return 1 if document["status"] in FAILED else 0
+    """0 when the run ended well or goes on, 1 when it failed, 3 when it waits for a person. A node
+    that was replaced by one that succeeded does not fail the run."""
+    status = document["status"]
+    if status == NodeStatus.WAITING:
+        return 3
+    return 1 if status in FAILED else 0
 
 
 def summary_lines(document: dict[str, Any]) -> Iterator[str]:

@@ -1,13 +1,23 @@
 """Celery tasks: an id in, one call. Each may run twice at any point."""
 
+import importlib
 import uuid
+from typing import Any
 
-from celery.signals import worker_ready
+from celery.signals import worker_init, worker_ready
 
 from swarmui.celery import app
 from swarmui.execution import stopping
 
-# Loaded before the pool forks: its processes share what `stopping` says.
+
+def load_models(**_: Any) -> None:
+    """Before the pool forks: its processes share the model libraries, and none has to load them
+    while its first attempt's lease runs."""
+    importlib.import_module("swarmui.adapters.models.loop")
+
+
+# This module itself is loaded before the fork, so what `stopping` says reaches all of the pool.
+worker_init.connect(load_models)
 worker_ready.connect(stopping.listen)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -45,6 +47,15 @@ def scratch_root() -> Path:
     root = Path(tempfile.gettempdir()) / f"swarmui-test-{os.getuid()}"
     root.mkdir(mode=0o755, exist_ok=True)
     return root
+
+
+def scratch_folder(kind: str) -> Path:
+    """A new folder of this run; folders of the same kind whose run has died are removed."""
+    for folder in scratch_root().glob(f"{kind}-*"):
+        found = re.fullmatch(rf"{kind}-(\d+)-.*", folder.name)
+        if found and not is_alive(int(found[1])):
+            shutil.rmtree(folder, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix=f"{kind}-{os.getpid()}-", dir=scratch_root()))
 
 
 def is_alive(pid: int) -> bool:

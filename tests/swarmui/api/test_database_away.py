@@ -24,7 +24,7 @@ def test_says_when_to_ask_again(
         raise error
 
     monkeypatch.setattr(*place, away)
-    answer = viewer.get("/api/v1/runs")
+    answer = viewer.get("/runs")
     assert answer.status_code == 503
     assert int(answer["Retry-After"]) > 0
     assert answer.json()["status"] == 503
@@ -36,4 +36,4 @@ def test_a_bug_is_still_a_500(viewer: Any, monkeypatch: pytest.MonkeyPatch) -> N
         raise ZeroDivisionError
 
     monkeypatch.setattr(runs, "run_list", broken)
-    assert viewer.get("/api/v1/runs").status_code == 500
+    assert viewer.get("/runs").status_code == 500

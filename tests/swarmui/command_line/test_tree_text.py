@@ -111,7 +111,7 @@ def document(status: str = "ok", **node: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("status", "code"),
-    [("ok", 0), ("cache_hit", 0), ("running", 0), ("queued", 0), ("waiting", 0)]
+    [("ok", 0), ("cache_hit", 0), ("running", 0), ("queued", 0), ("waiting", 3)]
     + [(status, 1) for status in ("contract_failed", "tool_error", "lost", "cancelled", "timeout")],
 )
 def test_the_exit_code_is_the_runs(status: str, code: int) -> None:

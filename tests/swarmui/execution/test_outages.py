@@ -46,10 +46,13 @@ def short_pauses(monkeypatch):
     monkeypatch.setattr(outages, "PAUSE_S", 0.01)
 
 
+ENDED = OperationalError("terminated")
+
+
 class Away:
     """Stands before a function and fails the first calls, before or after they have acted."""
 
-    def __init__(self, inner, times=1, error=OperationalError("terminated"), after=False):
+    def __init__(self, inner, times=1, error=ENDED, after=False):
         self.inner, self.left, self.error, self.after = inner, times, error, after
 
     def __call__(self, *args, **kwargs):

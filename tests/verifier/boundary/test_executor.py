@@ -14,7 +14,6 @@ from verifier.boundary.trajectory import EntryKind, TrajectoryEntry
 from verifier.limits import OBSERVATION_CHARS
 from verifier.receipt import ToolCounters
 
-
 LONGEST_NAME = 120  # what a stored entry holds
 
 
