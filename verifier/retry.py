@@ -102,6 +102,7 @@ class ChosenBecause(StrEnum):
     LAST_ATTEMPT = "last_attempt"
     RETRY_PASSED = "retry_passed"
     RETRY_TOUCHED_WORKSPACE = "retry_touched_workspace"
+    RETRY_EFFECTS_UNKNOWN = "retry_effects_unknown"
     RETRY_NO_WORSE = "retry_no_worse"
     EARLIER_FAILED_FEWER = "earlier_failed_fewer"
     RETRY_CRASHED = "retry_crashed"
@@ -124,6 +125,8 @@ def choose_attempt(earlier: Contender, retry: Contender) -> tuple[int, ChosenBec
     """
     if retry.failed_scorers == 0:
         return retry.number, ChosenBecause.RETRY_PASSED
+    if retry.side_effects is None:
+        return retry.number, ChosenBecause.RETRY_EFFECTS_UNKNOWN
     if not shows_no_effect(retry.side_effects):
         return retry.number, ChosenBecause.RETRY_TOUCHED_WORKSPACE
     if retry.failed_scorers is None:

@@ -18,6 +18,7 @@ from django.db import connections
 from swarmui.celery import app
 from swarmui.dispatch import worker_is_here
 from swarmui.execution import keeper, sweep
+from swarmui.services import leases
 from verifier.limits import SWEEP_S
 
 logger = logging.getLogger(__name__)
@@ -130,6 +131,10 @@ def in_process_worker(*, finds_old_work: bool = False) -> Iterator[None]:
     ``finds_old_work``: take up at once whatever was queued before, not only when it is overdue;
     right for the one process that holds the home.
     """
+    if finds_old_work and connections["default"].vendor == "sqlite":
+        # The lock on the home says that whoever held a lease here is dead; nobody need wait for it.
+        leases.release_all()
+        connections.close_all()
     worker, sweeper = WorkerThread(), SweepThread(at_start=finds_old_work)
     worker.start()
     sweeper.start()

@@ -57,11 +57,12 @@ def seconds_left(node: Node) -> float:
 
 def settle(attempt: Attempt) -> None:
     """Gives the reservation back and charges what was used. Once per attempt, in the transaction
-    that ends it. An attempt that reported nothing is counted as unmetered, not as zero."""
-    if attempt.worker_kind == WorkerKind.COMMAND or attempt.token_cap is None:
+    that ends it. An attempt that reported nothing is counted as unmetered, not as zero: a program
+    may be an agent with a model of its own. One that could not be afforded has used nothing."""
+    if attempt.worker_kind == WorkerKind.MODEL and attempt.token_cap is None:
         return
     Run.objects.filter(pk=attempt.node.run_id).update(
-        tokens_reserved=F("tokens_reserved") - attempt.token_cap,
+        tokens_reserved=F("tokens_reserved") - (attempt.token_cap or 0),
         tokens_spent=F("tokens_spent") + (attempt.tokens_used or 0),
         unmetered_attempts=F("unmetered_attempts") + int(attempt.tokens_used is None),
         usd_spent_micro=F("usd_spent_micro") + (attempt.cost_micro_usd or 0),

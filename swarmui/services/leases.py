@@ -23,6 +23,7 @@ from verifier.ledger import NodeEvent
 from verifier.lifecycle import LEASED, AttemptState, NodeStatus
 from verifier.limits import STEP_DEADLINE_S
 
+INVENTED = "seed"  # owns what was invented for a bench or a picture, and is worked on by nobody
 NOTE_CHARS = 200  # what a worker says of itself, and so perhaps a model's words
 
 
@@ -129,3 +130,10 @@ def queue_attempt(node: Node, like: Attempt | None, brief: str, **columns: objec
 def release(claim: Claim) -> None:
     """Gives a lease back before its time: the reaper settles the attempt at its next look."""
     _owned(claim).update(lease_until=Now())
+
+
+def release_all() -> int:
+    """Gives every lease back: for the one process that may work on this database, at its start,
+    when it knows that every owner before it is dead. Returns how many."""
+    leased = Attempt.objects.filter(state__in=LEASED).exclude(owner=INVENTED)
+    return leased.update(lease_until=Now())

@@ -107,7 +107,7 @@ UNKNOWN = None
         (1, 3, IDLE, 1, ChosenBecause.EARLIER_FAILED_FEWER),
         (1, 3, WROTE, 2, ChosenBecause.RETRY_TOUCHED_WORKSPACE),  # its work is what is on disk
         (1, 3, RAN, 2, ChosenBecause.RETRY_TOUCHED_WORKSPACE),
-        (1, 3, UNKNOWN, 2, ChosenBecause.RETRY_TOUCHED_WORKSPACE),  # not proven idle
+        (1, 3, UNKNOWN, 2, ChosenBecause.RETRY_EFFECTS_UNKNOWN),  # not proven idle
         (2, 2, IDLE, 2, ChosenBecause.RETRY_NO_WORSE),
         (3, 1, IDLE, 2, ChosenBecause.RETRY_NO_WORSE),
         (1, None, IDLE, 1, ChosenBecause.RETRY_CRASHED),

@@ -85,6 +85,8 @@ def _add_worktree(source: Path, base: Path) -> None:
         git(source, "worktree", "prune")
         add = ("worktree", "add", "--detach", "--quiet", "--force", str(base), "HEAD")
         git(source, *add, settings=without_filters(source))
+        (base / ".git").unlink()  # from here on plain files: nothing stays behind in the repository
+        git(source, "worktree", "prune")
     except (GitFailed, subprocess.TimeoutExpired) as error:
         remove_tree(base)
         raise WorkspaceError(f"no worktree of {source} could be made: {error}") from None

@@ -6,6 +6,7 @@ from typing import Any
 from swarmui.management.seeding.lifetimes import Draft
 from swarmui.management.seeding.words import CLAIMED_WORK, GOAL, OUTPUTS, REASONS, TASKS
 from swarmui.models import Attempt, Receipt, ScorerResult
+from swarmui.services.leases import INVENTED
 from verifier.ledger import FoldedNode
 from verifier.lifecycle import AttemptState, NodeStatus, WorkerKind
 from verifier.marks import Mark
@@ -67,7 +68,7 @@ def attempt_row(draft: Draft, folded: FoldedNode, number: int) -> Attempt:
         output=_output(draft, folded) if returned else None,
         error="" if returned or is_running else REASONS.get(NodeStatus(str(told.outcome)), ""),
         isolated=True if draft.worker is WorkerKind.COMMAND else None,
-        owner="seed" if is_running else "",
+        owner=INVENTED if is_running else "",
         lease_until=told.started + FAR_AWAY if is_running else None,
         heartbeat_at=told.started,
         hard_deadline=told.started + FAR_AWAY,

@@ -209,6 +209,17 @@ def test_a_worktree_is_the_commit_without_what_came_after(repository: Path, tmp_
     assert names(attempt) == {"tracked", "inner", "inner/x"}
 
 
+def test_a_worktree_leaves_nothing_behind_in_the_repository(
+    repository: Path, tmp_path: Path
+) -> None:
+    base = prepare_base(tmp_path / "run", repository, "worktree")
+    listed = subprocess.run(
+        ["git", "worktree", "list", "--porcelain"], cwd=repository, capture_output=True, text=True
+    )
+    assert listed.stdout.count("worktree ") == 1
+    assert not (base / ".git").exists()
+
+
 def test_a_worktree_cut_short_is_made_again(repository: Path, tmp_path: Path) -> None:
     base = prepare_base(tmp_path / "run", repository, "worktree")
     (base / "tracked").unlink()

@@ -170,6 +170,16 @@ def test_a_lease_given_back_is_settled_at_the_next_look(run):
     assert the_node(run).attempts.count() == 2
 
 
+def test_a_lone_process_need_not_wait_for_the_leases_of_the_dead(run):
+    mine = claim(run)
+    Attempt.objects.filter(pk=mine.attempt.pk).update(owner=leases.INVENTED)
+    assert leases.release_all() == 0  # what was invented is nobody's work
+    Attempt.objects.filter(pk=mine.attempt.pk).update(owner="someone")
+    assert leases.release_all() == 1
+    assert reconcile.reap() == 1
+    assert the_node(run).attempts.count() == 2
+
+
 def overdue():
     Outbox.objects.update(due_at=timezone.now() - timedelta(seconds=1))
 

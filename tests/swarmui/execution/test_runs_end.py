@@ -54,6 +54,8 @@ def test_a_clean_program_ends_ok_and_the_run_with_it(launch, broker):
     assert attempt["isolated"] is True
     assert attempt["scorers"] is None  # nothing was checked, and it does not say passed
     assert document["not_verified"] is True
+    assert document["budget"]["tokens"]["spent"] is None  # unknown: it may be an agent itself
+    assert document["budget"]["tokens"]["unmetered_attempts"] == 1
     assert node.marks == ["evidence_unknown"]
     assert check_run(run.pk).faults == ()
     assert not Outbox.objects.exists()
