@@ -111,8 +111,6 @@ def _database() -> dict[str, Any]:
         # Under ASGI a kept connection belongs to a thread that may never serve again; a pool is
         # bounded. Workers fork, and a pool does not survive a fork.
         options["pool"] = {"min_size": 1, "max_size": 8, "timeout": 5}
-        # A connection that the database has ended is replaced, not handed out.
-        database["CONN_HEALTH_CHECKS"] = True
     if env.swarmui_process == "worker":
         # A worker process runs one task after the other: it may keep its one connection.
         database |= {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}

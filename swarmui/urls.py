@@ -7,6 +7,8 @@ from swarmui.api.health import healthz, readyz
 from swarmui.api.urls import urls as api_urls
 from swarmui.views import nodes, runs, sign_in
 
+handler500 = "swarmui.broken.broken"
+
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="runs"), name="home"),
     path("runs/", runs.run_list, name="runs"),

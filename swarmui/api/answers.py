@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-import orjson
 from django.http import HttpResponse
+
+from swarmui.json_form import json_bytes
 
 
 def json_answer(
@@ -12,7 +13,7 @@ def json_answer(
 ) -> HttpResponse:
     """`data` (dicts, lists, UUIDs, datetimes) as JSON that no cache keeps."""
     response = HttpResponse(
-        orjson.dumps(data, option=orjson.OPT_UTC_Z),
+        json_bytes(data),
         status=status,
         content_type="application/json",
     )

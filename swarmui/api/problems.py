@@ -17,6 +17,7 @@ from django.http import HttpRequest, HttpResponse
 from ninja import NinjaAPI, Schema
 from ninja.errors import AuthenticationError, HttpError, Throttled, ValidationError
 
+from swarmui.services.outages import renew_connections
 from verifier.framing import one_line
 
 CONTENT_TYPE = "application/problem+json"
@@ -150,6 +151,7 @@ def _on_http_error(request: HttpRequest, exc: Any) -> HttpResponse:
 
 def _on_database_away(request: HttpRequest, exc: Any) -> HttpResponse:
     logger.warning("no answer to %s %s: the database: %s", request.method, request.path, exc)
+    renew_connections(exc)
     return problem_response(
         HTTPStatus.SERVICE_UNAVAILABLE,
         "The database does not answer now. Nothing was changed that was not answered; ask again.",

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
+from psycopg_pool import PoolTimeout
 
 logger = logging.getLogger(__name__)
 
@@ -19,6 +20,7 @@ PAUSE_S = 0.2
 LONGEST_PAUSE_S = 2.0
 
 T = TypeVar("T")
+ENDED = ("08", "57P")  # SQLSTATEs of a connection that is no more; without one it broke by itself
 
 
 def write_through(write: Callable[[], T], patience_s: float | None = None) -> T:
@@ -41,3 +43,22 @@ def write_through(write: Callable[[], T], patience_s: float | None = None) -> T:
             logger.warning("the database did not take a write; again in %.1f s: %s", pause, error)
         threading.Event().wait(pause)
         pause = min(LONGEST_PAUSE_S, pause * 2)
+
+
+def renew_connections(fault: BaseException) -> None:
+    """After a request that failed with `fault`: when the database has ended that connection, it
+    has ended the pool's others as well, and all are replaced before anybody is handed one.
+
+    The pool's own check at every hand-over would pause for seconds at each dead one.
+    """
+    pool = getattr(connection, "pool", None)  # SQLite has none
+    if pool is not None and _is_of_a_dead_connection(fault):
+        pool.drain()
+
+
+def _is_of_a_dead_connection(fault: BaseException) -> bool:
+    cause = fault.__cause__
+    if isinstance(cause, PoolTimeout):
+        return False  # too much to do is no reason to connect anew
+    sqlstate = getattr(cause, "sqlstate", None)
+    return sqlstate is None or sqlstate.startswith(ENDED)

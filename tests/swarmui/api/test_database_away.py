@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 from django.db import InterfaceError, OperationalError
+from django.test import Client
+from psycopg_pool import PoolTimeout
 
 from swarmui.selectors import runs
-from swarmui.services import tokens
+from swarmui.services import outages, tokens
 
 pytestmark = pytest.mark.django_db
 ERRORS = [
@@ -37,3 +39,53 @@ def test_a_bug_is_still_a_500(viewer: Any, monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(runs, "run_list", broken)
     assert viewer.get("/runs").status_code == 500
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_a_page_says_so_too(client: Client, monkeypatch: pytest.MonkeyPatch, error: Any) -> None:
+    def away(*args: object, **kwargs: object) -> Any:
+        raise error
+
+    monkeypatch.setattr("swarmui.views.sign_in.read_link", away, raising=False)
+    monkeypatch.setattr("swarmui.services.sign_in.read_link", away)
+    client.raise_request_exception = False
+    answer = client.get("/sign-in/link/abc/")
+    assert answer.status_code == 503
+    assert int(answer["Retry-After"]) > 0
+    assert b"admin" not in answer.content
+
+
+class Cause(Exception):
+    def __init__(self, sqlstate: str | None) -> None:
+        self.sqlstate = sqlstate
+
+
+@pytest.mark.parametrize(
+    ("cause", "renews"),
+    [
+        (Cause("57P01"), True),  # an administrator, or a restart, has ended it
+        (Cause("08006"), True),
+        (Cause(None), True),  # the server is simply gone
+        (Cause("57014"), False),  # one statement took too long
+        (Cause("55P03"), False),  # one lock did
+        (Cause("40P01"), False),
+        (PoolTimeout("couldn't get a connection"), False),  # overload is not made worse
+    ],
+)
+def test_only_a_dead_connection_has_all_of_them_replaced(
+    monkeypatch: pytest.MonkeyPatch, cause: Exception, renews: bool
+) -> None:
+    class Pool:
+        drained = False
+
+        def drain(self) -> None:
+            self.drained = True
+
+    class Connection:
+        pool = Pool()
+
+    monkeypatch.setattr(outages, "connection", Connection)
+    fault = OperationalError("no answer")
+    fault.__cause__ = cause
+    outages.renew_connections(fault)
+    assert Connection.pool.drained is renews
