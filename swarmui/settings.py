@@ -98,14 +98,14 @@ def _database() -> dict[str, Any]:
     if env.database_url is None:
         name = SWARMUI_HOME / "swarmui.sqlite3"
         return {
-            "ENGINE": "django.db.backends.sqlite3",
+            "ENGINE": "swarmui.sqlite",
             "NAME": str(name),
             "OPTIONS": SQLITE_OPTIONS,
             "TEST": {"NAME": str(SWARMUI_HOME / "test.sqlite3")},
         }
     database: dict[str, Any] = dict(dj_database_url.parse(env.database_url, conn_max_age=0))
     if database["ENGINE"] == "django.db.backends.sqlite3":
-        return {**database, "OPTIONS": SQLITE_OPTIONS}
+        return {**database, "ENGINE": "swarmui.sqlite", "OPTIONS": SQLITE_OPTIONS}
     options = {**POSTGRES_OPTIONS, **database.get("OPTIONS", {})}
     if env.swarmui_process == "web":
         # Under ASGI a kept connection belongs to a thread that may never serve again; a pool is

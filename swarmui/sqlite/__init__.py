@@ -1,0 +1,1 @@
+"""Django's SQLite backend, with one process's writers standing in line."""
