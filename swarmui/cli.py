@@ -1,7 +1,8 @@
 """The command `swarmui`, the same as `python manage.py`.
 
 Exit codes: 0 nothing failed and nothing waits · 1 a node failed · 2 wrong usage · 3 waits for a
-person. Whatever an operator mistyped is answered in a line, never with a traceback.
+person · 130 interrupted. Whatever an operator mistyped is answered in a line, never with a
+traceback.
 """
 
 import io
@@ -19,7 +20,8 @@ usage: swarmui COMMAND …
   run SPEC.yaml               start a run (--wait, --watch, --json)
   ledger verify [RUN]         check the hash chain, and that the events give the rows
   ledger replay RUN           the tree as the events tell it (--at SEQ, --json)
-  sign_in_link                a one-time link for the admin
+  sign_in_link [NAME]         a one-time link for the admin, or for another person
+  person add NAME             one more person (--role viewer|operator|reviewer|admin)
   token create NAME           a service token (--role viewer|operator|admin)
   seed --nodes N              an invented run of any size, for screenshots and benches
 

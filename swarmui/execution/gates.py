@@ -58,7 +58,7 @@ def _report(attempt: Attempt) -> GateReport:
         side_effects=side_effects_of(attempt),
         workspace=WorkspaceDir(rooms.place_of(attempt)),
         clock=SYSTEM_CLOCK,
-        files_touched=None if attempt.files_touched is None else len(attempt.files_touched),
+        files_touched=attempt.files_touched,
     )
     return run_scorers(_specs(work), context)
 

@@ -1,6 +1,5 @@
 """What the product's own commands share: a database that is ready, and errors in one line."""
 
-import json
 import sys
 import uuid
 from typing import Any
@@ -11,6 +10,7 @@ from django.core.management.base import BaseCommand
 from django.db import OperationalError, connections
 from django.db.migrations.executor import MigrationExecutor
 
+from swarmui.json_form import json_bytes
 from swarmui.models import Run
 
 USAGE = 2
@@ -41,7 +41,8 @@ class ProductCommand(BaseCommand):
         return super().execute(*args, **options)
 
     def print_json(self, value: object) -> None:
-        self.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, default=str))
+        """The document as the API gives it, over several lines."""
+        self.stdout.write(json_bytes(value, indented=True).decode())
 
 
 def ensure_database_is_ready() -> None:

@@ -5,10 +5,11 @@ What a worker or a spec wrote is shown inert: one line, controls spelt out, no m
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from rich.text import Text
 
+from swarmui.management.words import MARK_WORDS, STATUS_WORDS, counted, word
 from swarmui.selectors.tree import COLUMNS
 from verifier.framing import one_line
 from verifier.lifecycle import TERMINAL, NodeStatus
@@ -39,15 +40,23 @@ STYLES: dict[NodeStatus, str] = {
     NodeStatus.CANCELLED: "dim",
 }
 FAILED_STYLE = "red"
-WORD_WIDTH = max(len(status) for status in NodeStatus)
+WORD_WIDTH = max(map(len, STATUS_WORDS.values()))
 TITLE_CHARS = 70
 NUMBER, OUTCOME = 0, 3  # places in an attempt of a row
-MARK_WORDS = {
-    "receipt_mismatch": "receipt disagrees",
-    "evidence_unknown": "evidence unknown",
-    "not_isolated": "not isolated",
-    "workspace_conflict": "workspace conflict",
-}
+
+
+class Placed(Protocol):
+    """What has a place in a tree. `branch`: its index among its siblings, None for the first."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def parent(self) -> str | None: ...
+    @property
+    def branch(self) -> int | None: ...
+
+
+P = TypeVar("P", bound=Placed)
 
 
 @dataclass(frozen=True)
@@ -76,10 +85,10 @@ def rows_of(skeleton_rows: Iterable[Sequence[Any]]) -> list[TreeRow]:
     return [TreeRow(**{**row, "status": NodeStatus(row["status"])}) for row in named]
 
 
-def in_tree_order(rows: Sequence[TreeRow]) -> Iterator[tuple[str, TreeRow]]:
+def in_tree_order(rows: Sequence[P]) -> Iterator[tuple[str, P]]:
     """Each row below its parent, branches in order, a replacement after the node it replaces;
     with the lines that lead to it."""
-    children: dict[str | None, list[TreeRow]] = {}
+    children: dict[str | None, list[P]] = {}
     known = {row.id for row in rows}
     for row in rows:
         children.setdefault(row.parent if row.parent in known else None, []).append(row)
@@ -94,7 +103,7 @@ def in_tree_order(rows: Sequence[TreeRow]) -> Iterator[tuple[str, TreeRow]]:
             stack.append((below, "└─ " if is_last else "├─ ", siblings[index]))
 
 
-def _ordered(siblings: list[TreeRow]) -> list[TreeRow]:
+def _ordered(siblings: list[P]) -> list[P]:
     # Spawn order is given, and a sort is stable: a replacement comes after what it replaces.
     return sorted(siblings, key=lambda row: -1 if row.branch is None else row.branch)
 
@@ -112,15 +121,16 @@ def tree_texts(skeleton_rows: Iterable[Sequence[Any]]) -> list[Text]:
 def _line(lead: str, row: TreeRow) -> Text:
     style = STYLES.get(row.status, FAILED_STYLE)
     line = Text(no_wrap=True, overflow="ellipsis")
-    line.append(f"{ICONS[row.status]} {row.status:<{WORD_WIDTH}} ", style=style)
+    line.append(f"{ICONS[row.status]} {word(row.status):<{WORD_WIDTH}} ", style=style)
     line.append(lead, style="dim")
     line.append(one_line(row.role, TITLE_CHARS), style="bold")
+    # Before the title, which may be long: a narrow terminal cuts lines at their end.
+    for mark in row.marks:
+        line.append(f"  [{MARK_WORDS.get(mark) or word(mark)}]", style="bold yellow")
     if row.title:
         line.append(f"  {one_line(row.title, TITLE_CHARS)}")
     for detail in details(row):
         line.append(f"  {detail}", style="dim")
-    for mark in row.marks:
-        line.append(f"  [{MARK_WORDS.get(mark, mark)}]", style="bold yellow")
     return line
 
 
@@ -131,9 +141,9 @@ def details(row: TreeRow) -> list[str]:
         said.append("in place of the one above")
     ended = [attempt for attempt in row.attempts if attempt[OUTCOME] is not None]
     if ended and row.status not in TERMINAL:
-        said.append(f"attempt {ended[-1][NUMBER]} ended {ended[-1][OUTCOME]}")
+        said.append(f"attempt {ended[-1][NUMBER]} ended {word(ended[-1][OUTCOME])}")
     if len(row.attempts) > 1:
         said.append(f"attempt {len(row.attempts)}")
     if row.tokens is not None:
-        said.append(f"{row.tokens:,} tokens")
+        said.append(counted(row.tokens, "token"))
     return said

@@ -9,13 +9,15 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from swarmui.management.tree_text import TreeRow, details, rows_of, tree_texts
+from swarmui.management.tree_text import WORD_WIDTH, TreeRow, details, rows_of, tree_texts
+from swarmui.management.words import word
 from swarmui.selectors.tree import rows_after, skeleton
 from verifier.framing import one_line
 from verifier.lifecycle import TERMINAL
 
 INTERVAL_S = 0.2
 ROLE_CHARS = 24
+GOAL_CHARS = 200
 
 
 def wait_for_end(run_id: uuid.UUID) -> None:
@@ -30,11 +32,11 @@ def watch(run_id: uuid.UUID, goal: str, out: TextIO) -> None:
     if console.is_terminal and not console.is_dumb_terminal:
         _draw(run_id, goal, console)
     else:
-        _tell(run_id, lambda line: print(line, file=out, flush=True))
+        _tell(run_id, goal, lambda line: print(line, file=out, flush=True))
 
 
 def _draw(run_id: uuid.UUID, goal: str, console: Console) -> None:
-    head = Text(one_line(goal, 100), style="bold")
+    head = Text(one_line(goal, GOAL_CHARS), style="bold")
     started = time.monotonic()
 
     def frame() -> Group:
@@ -46,8 +48,9 @@ def _draw(run_id: uuid.UUID, goal: str, console: Console) -> None:
             live.update(frame(), refresh=True)
 
 
-def _tell(run_id: uuid.UUID, say: Callable[[str], None]) -> None:
-    """One line per change of a node."""
+def _tell(run_id: uuid.UUID, goal: str, say: Callable[[str], None]) -> None:
+    """The goal, then one line per change of a node."""
+    say(one_line(goal, GOAL_CHARS))
     started = time.monotonic()
     told: dict[str, tuple[str, int]] = {}
     for rows in _changes(run_id):
@@ -58,7 +61,7 @@ def _tell(run_id: uuid.UUID, say: Callable[[str], None]) -> None:
             told[row.id] = state
             words = [
                 f"{time.monotonic() - started:6.1f} s",
-                f"{row.status:<17}",
+                f"{word(row.status):<{WORD_WIDTH}}",
                 one_line(row.role, ROLE_CHARS),
                 one_line(row.title, 60),
                 *details(row),

@@ -12,7 +12,8 @@ from verifier.verdicts import ScorerOutcome
 
 class Attempt(models.Model):
     """A lease (`owner`, `lease_until` on the database's clock) says who may write; `fence` grows
-    at every claim and takeover and must be named by every write of the owner."""
+    at every claim and takeover and must be named by every write of the owner. `files_touched` is
+    null when not measured; `files_named` are the first of them."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     node = models.ForeignKey(Node, on_delete=models.PROTECT, related_name="attempts")
@@ -29,7 +30,8 @@ class Attempt(models.Model):
     error = models.TextField(blank=True)
     stop_reason = models.CharField(max_length=80, blank=True)
     isolated = models.BooleanField(null=True)
-    files_touched = models.JSONField(null=True)
+    files_touched = models.PositiveIntegerField(null=True)
+    files_named = models.JSONField(null=True)
     owner = models.CharField(max_length=120, blank=True)
     lease_until = models.DateTimeField(null=True)
     fence = models.PositiveIntegerField(default=0)

@@ -116,6 +116,7 @@ def _attempt(node: Node, attempt: Attempt, trajectory: bool) -> dict[str, Any]:
         "stop_reason": attempt.stop_reason or None,
         "receipt": receipt.body if receipt else None,
         "files_touched": attempt.files_touched,
+        "files_named": attempt.files_named,
         "mismatch": _mismatch(node, attempt, receipt),
         "scorers": scorers_of(attempt),
         "tokens": attempt.tokens_used,

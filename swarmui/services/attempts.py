@@ -25,6 +25,8 @@ from verifier.scorers import GateReport
 
 logger = logging.getLogger(__name__)
 
+FILES_NAMED = 200  # a program may make hundreds of thousands; nobody reads more
+
 
 def record_return(claim: Claim, outcome: WorkerOutcome, touched: Sequence[str] | None) -> bool:
     """The worker returned: its deliverable is stored and its gates are promised."""
@@ -111,7 +113,9 @@ def _store(attempt: Attempt, outcome: WorkerOutcome, touched: Sequence[str] | No
     attempt.error = db_text(outcome.error or "", ERROR_CHARS)
     attempt.stop_reason = db_text(outcome.stop_reason or "", 80)
     attempt.isolated = outcome.isolated
-    attempt.files_touched = None if touched is None else [db_text(p, 1_024) for p in touched]
+    if touched is not None:
+        attempt.files_touched = len(touched)
+        attempt.files_named = [db_text(path, 1_024) for path in touched[:FILES_NAMED]]
     attempt.tokens_used = outcome.tokens_used
     attempt.cost_micro_usd = outcome.cost_micro_usd
     attempt.model = db_text(outcome.model or attempt.model, 300)

@@ -96,6 +96,6 @@ def marks_on(attempt: Attempt) -> tuple[Mark, ...]:
     return marks_of(
         Deliverable(output=attempt.output, notes=attempt.notes or None),
         side_effects_of(attempt),
-        files_touched=None if attempt.files_touched is None else len(attempt.files_touched),
+        files_touched=attempt.files_touched,
         isolated=attempt.isolated,
     )

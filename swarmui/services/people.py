@@ -12,7 +12,7 @@ def add_person(name: str, role: Role) -> User:
 
     Raises ValueError: the name is taken, or is none.
     """
-    user = User(username=name)
+    user = User(username=User.normalize_username(name))
     user.set_unusable_password()
     try:
         user.clean_fields()

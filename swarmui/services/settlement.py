@@ -137,7 +137,7 @@ def write_receipt(attempt: Attempt, outcome: WorkerOutcome) -> None:
         kind=NodeKind(attempt.node.kind),
         status=NodeStatus.RUNNING,
         sideEffects=outcome.side_effects,
-        filesTouched=None if attempt.files_touched is None else len(attempt.files_touched),
+        filesTouched=attempt.files_touched,
         tokens=Tokens(used=outcome.tokens_used, cap=attempt.token_cap),
         durationMs=duration,
         unavailable=outcome.unavailable,

@@ -28,26 +28,26 @@ class DatabaseWrapper(base.DatabaseWrapper):
                 raise OperationalError("database is locked by another transaction of this process")
             self._has_turn = True
         try:
-            super()._start_transaction_under_autocommit()
+            super()._start_transaction_under_autocommit()  # type: ignore[misc]  # not in the stubs
         except BaseException:
             self._end_turn()
             raise
 
     def _commit(self) -> None:
         try:
-            super()._commit()
+            super()._commit()  # type: ignore[misc]  # not in the stubs
         finally:
             self._end_turn()
 
     def _rollback(self) -> None:
         try:
-            super()._rollback()
+            super()._rollback()  # type: ignore[misc]  # not in the stubs
         finally:
             self._end_turn()
 
     def _close(self) -> None:
         try:
-            super()._close()
+            super()._close()  # type: ignore[misc]  # not in the stubs
         finally:
             self._end_turn()
 

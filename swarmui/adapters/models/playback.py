@@ -19,9 +19,8 @@ from pydantic_ai.messages import (
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.usage import RequestUsage
 
+from swarmui.adapters.models.instructions import DELIVER
 from swarmui.adapters.models.recorded import RecordedError, Script, Turn
-
-DELIVER = "deliver"
 
 
 class RecordedCrash(Exception):

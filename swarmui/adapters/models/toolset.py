@@ -15,7 +15,7 @@ from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.tools import RunContext, ToolDefinition
 from pydantic_ai.toolsets.abstract import AbstractToolset, ToolsetTool
 
-from swarmui.adapters.models.playback import DELIVER
+from swarmui.adapters.models.instructions import DELIVER
 from swarmui.adapters.models.progress import LoopReport
 from swarmui.adapters.models.tool_thread import ToolThread
 from verifier.boundary.executor import Observation, ToolExecutor

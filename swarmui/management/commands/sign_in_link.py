@@ -1,16 +1,23 @@
-"""`swarmui sign_in_link`: a way in for the admin of an install, from its own console."""
+"""`swarmui sign_in_link [NAME]`: a way in, from the install's own console."""
 
+from argparse import ArgumentParser
 from typing import Any
 
-from django.conf import settings
-
-from swarmui.management.product_command import ProductCommand
-from swarmui.services.sign_in import issue_link
+from swarmui.management.links import link_line
+from swarmui.management.product_command import ProductCommand, UsageError
+from swarmui.services.people import find_person
 
 
 class Command(ProductCommand):
-    help = "Print a one-time link that signs the admin in, as the last word of the output."
+    help = "Print a one-time link that signs a person in, as the last word of the output."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", nargs="?", help="a username; the admin if left out")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        origin = settings.TRUSTED_ORIGINS[0] if settings.TRUSTED_ORIGINS else ""
-        self.stdout.write(f"Once, within 15 minutes: {origin}{issue_link()}")
+        name = options["name"]
+        try:
+            person = None if name is None else find_person(name)
+        except ValueError as error:
+            raise UsageError(str(error)) from error
+        self.stdout.write(link_line(person))

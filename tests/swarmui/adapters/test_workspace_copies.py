@@ -214,7 +214,11 @@ def test_a_worktree_leaves_nothing_behind_in_the_repository(
 ) -> None:
     base = prepare_base(tmp_path / "run", repository, "worktree")
     listed = subprocess.run(
-        ["git", "worktree", "list", "--porcelain"], cwd=repository, capture_output=True, text=True
+        ["git", "worktree", "list", "--porcelain"],
+        cwd=repository,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert listed.stdout.count("worktree ") == 1
     assert not (base / ".git").exists()

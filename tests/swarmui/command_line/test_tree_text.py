@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from swarmui.management.summary import exit_code, summary_lines
-from swarmui.management.tree_text import ICONS, MARK_WORDS, tree_lines, tree_texts
+from swarmui.management.tree_text import ICONS, tree_lines, tree_texts
+from swarmui.management.words import MARK_WORDS, word
 from swarmui.selectors.tree import COLUMNS
+from swarmui.views.vocabulary import MARKS, STATUSES
 from verifier.lifecycle import NodeStatus
 from verifier.marks import Mark
 
@@ -53,12 +54,36 @@ def test_a_line_tells_of_the_attempt_before() -> None:
     again = row(
         "a", status="running", attempts=[[1, 0, 9, "contract_failed", 0], [2, 9, None, None, 0]]
     )
-    assert "attempt 1 ended contract_failed" in tree_lines([ROOT, again])[1]
+    assert "attempt 1 ended contract failed" in tree_lines([ROOT, again])[1]
 
 
 def test_unknown_tokens_are_not_shown_as_none_used() -> None:
     assert "token" not in tree_lines([row("a", None)])[0]
     assert "0 tokens" in tree_lines([row("a", None, tokens=0)])[0]
+
+
+def test_one_token_is_one_token() -> None:
+    assert tree_lines([row("a", None, tokens=1)])[0].endswith("1 token")
+
+
+def test_the_words_are_those_of_the_pages() -> None:
+    assert {code: word(code) for code in STATUSES} == {
+        code: status.word for code, status in STATUSES.items()
+    }
+    assert {code: mark.word for code, mark in MARKS.items()} == MARK_WORDS
+
+
+def test_a_line_says_the_status_as_a_person_reads_it() -> None:
+    line = tree_lines([row("a", None, status="concurrency_limit")])[0]
+    assert "fan-out limit" in line
+    assert "_" not in tree_lines([row("a", None, status="tool_error")])[0]
+
+
+def test_a_narrow_terminal_cuts_the_title_before_the_mark() -> None:
+    narrow = io.StringIO()
+    marked = row("quality", branch=0, title="a title that is long " * 3, marks=["receipt_mismatch"])
+    Console(file=narrow, width=60, color_system=None).print(*tree_texts([ROOT, marked]), sep="\n")
+    assert "[receipt disagrees]" in narrow.getvalue()
 
 
 def test_every_status_has_a_sign_of_its_own_and_every_mark_its_words() -> None:
@@ -89,46 +114,3 @@ def test_hostile_text_stays_on_its_line(hostile: str) -> None:
     assert not {"\x1b", "\r", "\x00", "\x07", "\u202e"} & set(shown)
     assert len(shown) < 250
     shown.encode("utf-8")
-
-
-# --- the summary ---
-
-
-def attempt(**fields: Any) -> dict[str, Any]:
-    return {"number": 1, "receipt": None, "scorers": None, "mismatch": None, **fields}
-
-
-def document(status: str = "ok", **node: Any) -> dict[str, Any]:
-    own: dict[str, Any] = {
-        "status": status, "role": "r", "title": "t", "reason": "", "chosen_attempt": 1,
-        "chosen_because": "only_attempt", "replaced_by": None, "attempts": [attempt()], **node,
-    }  # fmt: skip
-    return {
-        "id": "1", "status": status, "reason": "", "not_verified": True, "nodes": [own],
-        "budget": {"tokens": {"spent": None}},
-    }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("status", "code"),
-    [("ok", 0), ("cache_hit", 0), ("running", 0), ("queued", 0), ("waiting", 3)]
-    + [(status, 1) for status in ("contract_failed", "tool_error", "lost", "cancelled", "timeout")],
-)
-def test_the_exit_code_is_the_runs(status: str, code: int) -> None:
-    assert exit_code(document(status)) == code
-
-
-def test_what_is_unknown_is_said_to_be_unknown() -> None:
-    text = "\n".join(summary_lines(document()))
-    assert "effects unknown" in text
-    assert "files touched unknown" in text
-    assert "tokens: unknown" in text
-    assert "none answered" in text
-    assert " 0 " not in text
-
-
-def test_what_was_not_checked_is_said_to_be_unchecked() -> None:
-    scorers = {"ran": 1, "failures": [], "notEvaluated": [{}]}
-    text = "\n".join(summary_lines(document(attempts=[attempt(scorers=scorers)])))
-    assert "1 passed, 1 not evaluated" in text
-    assert "Not verified" in text

@@ -52,6 +52,11 @@ def swarmui(home: Path) -> Callable[..., Said]:
         (("token", "create", "x"), "--role"),
         (("token", "create", "x", "--role", "reviewer"), "reviewer"),  # only people review
         (("token", "create", " ", "--role", "viewer"), "1 to 80 characters"),
+        (("person",), "add"),
+        (("person", "add", "ann"), "--role"),
+        (("person", "add", "ann", "--role", "owner"), "owner"),
+        (("person", "add", "two words", "--role", "viewer"), "name 'two words'"),
+        (("sign_in_link", "nobody"), "there is no person called 'nobody'"),
         (("seed", "--nodes", "0"), "1 to 200,000"),
         (("seed", "--nodes", "many"), "--nodes"),
     ],
@@ -110,6 +115,25 @@ def test_a_file_that_is_no_spec_is_said_to_be_none(
     said = swarmui("run", str(spec))
     assert (said.returncode, "Traceback" in said.stderr) == (2, False), said.stderr
     assert expected in said.stderr
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"goal: " + b"x" * 1_999_994,
+        # Cut in the middle of a character, it is too large, and still UTF-8.
+        b"goal:  x" + "é".encode() * 999_996,
+    ],
+)
+def test_a_file_that_is_too_large_is_told_its_own_size(
+    swarmui: Callable[..., Said], tmp_path: Path, content: bytes
+) -> None:
+    assert len(content) == 2_000_000
+    spec = tmp_path / "spec.yaml"
+    spec.write_bytes(content)
+    said = swarmui("run", str(spec))
+    assert said.returncode == 2
+    assert "expected at most 1,000,000 bytes, got 2,000,000" in said.stderr
 
 
 def test_help_is_not_an_error(swarmui: Callable[..., Said]) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from swarmui.management.commands.up import reach_note
 from tests.support.http import request
 from tests.support.installation import Installation, embedded_installation
 from tests.waiting import wait_until
@@ -55,6 +56,14 @@ def test_a_port_in_use_is_refused_with_a_reason(up: Installation, tmp_path: Path
     assert second.returncode == 1
     assert f"port {up.port}: Address already in use" in second.stderr
     assert "Traceback" not in second.stderr
+    # Nothing was begun: the settings alone have made the home and its key.
+    assert {path.name for path in (tmp_path / "other").iterdir()} <= {"secret_key"}
+
+
+def test_where_home_and_port_are_taken_it_is_the_home_that_is_named(up: Installation) -> None:
+    second = up.cli("up", "--port", str(up.port), timeout=30)
+    assert second.returncode == 1
+    assert f"in use by process {up['server'].pid}" in second.stderr
 
 
 @pytest.mark.parametrize(
@@ -82,3 +91,31 @@ def test_with_a_broker_configured_it_says_that_it_is_the_wrong_command(
     done = up.cli("up", timeout=30, env=env)
     assert done.returncode == 2
     assert "REDIS_URL is set" in done.stderr
+
+
+OWN_NAMES = ["127.0.0.1", "localhost", "[::1]"]
+
+
+@pytest.mark.parametrize(
+    ("host", "allowed", "says"),
+    [
+        ("0.0.0.0", OWN_NAMES, "answers to 127.0.0.1, localhost, [::1] alone"),
+        ("::", ["localhost"], "answers to localhost alone"),
+        ("0.0.0.0", ["swarm.example.com"], "under these names: swarm.example.com"),
+        ("0.0.0.0", ["*"], "under these names: *"),
+        ("192.0.2.7", OWN_NAMES, "set ALLOWED_HOSTS=192.0.2.7"),
+        ("2001:db8::7", OWN_NAMES, "set ALLOWED_HOSTS=[2001:db8::7]"),
+        ("192.0.2.7", ["192.0.2.7"], "under these names: 192.0.2.7"),
+    ],
+)
+def test_who_can_reach_it_is_told_as_it_is(host: str, allowed: list[str], says: str) -> None:
+    note = reach_note(host, allowed)
+    assert note is not None
+    assert says in note
+    can_reach = not set(allowed) <= set(OWN_NAMES)
+    assert note.startswith("Others on the network can reach it") is can_reach
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1"])
+def test_a_server_for_this_machine_alone_says_nothing_of_others(host: str) -> None:
+    assert reach_note(host, OWN_NAMES) is None

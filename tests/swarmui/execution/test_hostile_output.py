@@ -76,3 +76,13 @@ def _command_lines():
         except OSError:
             continue
     return "\n".join(lines)
+
+
+def test_a_program_that_makes_thousands_of_files_is_counted_and_a_few_are_named(launch, broker):
+    code = "[open(f'file-{i:05}', 'w').close() for i in range(3000)]"
+    worker = {"kind": "command", "argv": ["python3", "-c", code]}
+    run = launch(branches=[{"role": "tool", "task_brief": "x", "worker": worker}])
+    broker.serve_all()
+    attempt = node_document(Node.objects.get(run=run, depth=1).pk)["attempts"][0]
+    assert attempt["receipt"]["filesTouched"] == attempt["files_touched"] == 3000
+    assert len(attempt["files_named"]) == 200
