@@ -259,7 +259,7 @@ def production_installation(
         options = [f"--hostname=w{number}@%h", f"--concurrency={concurrency}", *QUIET]
         installation.add(f"worker{number}", *CELERY, "worker", *options, **as_worker)
     if sweeps:
-        options = [f"--schedule={home}/beat", f"--pidfile={home}/beat.pid", "--loglevel=WARNING"]
+        options = [f"--pidfile={home}/beat.pid", "--loglevel=WARNING"]
         installation.add("beat", *CELERY, "beat", *options, **as_worker)
     with _running(installation):
         yield installation
