@@ -9,17 +9,23 @@ import { Summary } from "./run/summary.js";
 import { Tree } from "./tree/index.js";
 import { pageKeys } from "./tree/keys.js";
 import { Vocabulary } from "./vocabulary.js";
+import { visible } from "./worker_text.js";
 
 const CLOCK_MS = 1000;
 const LOOK_AGAIN_MS = 3000; // what a running attempt does is no event of the ledger
+const FOLLOW_MS = 180; // a cursor that runs through the tree asks for no node on its way
 
 const page = readJson("run-page");
 const vocabulary = Vocabulary.fromPage();
 const indicator = new Indicator();
 const summary = new Summary(page.urls.summary, vocabulary);
-const tree = new Tree(byId("tree"), vocabulary, { onOpen: (id) => panel.open(id) });
+const tree = new Tree(byId("tree"), vocabulary, { onOpen: openNode, onMove: follow });
 const panel = new Panel({
   urlOf: (node) => page.urls.node.replace(page.nodeSlot, encodeURIComponent(node)),
+  nameOf: (id) => {
+    const node = tree.model.nodes.get(id);
+    return node ? visible(`${node.role} ${node.title}`) : "Node";
+  },
   onSelect: (id) => tree.select(id),
 });
 const skeleton = readJson("skeleton");
@@ -71,6 +77,22 @@ document.addEventListener("keydown", (event) => {
   panel.close();
   tree.focus();
 });
+
+// The first press opens a node and leaves the cursor in the tree; the second goes into it.
+function openNode(id) {
+  panel.open(id, { focus: panel.covers || panel.node === id });
+  if (!panel.covers && document.activeElement !== panel.element) tree.focus();
+}
+
+let following = 0;
+function follow(id) {
+  clearTimeout(following);
+  if (!panel.node || panel.node === id) return;
+  following = setTimeout(() => {
+    const isHere = tree.view.active === id && document.activeElement === tree.rows;
+    if (panel.node && isHere) panel.open(id, { focus: false, goesAlong: true });
+  }, FOLLOW_MS);
+}
 
 function goToFailure() {
   if (!tree.nextFailure()) byId("live-spoken").textContent = "nothing has failed";

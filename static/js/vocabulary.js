@@ -30,7 +30,7 @@ export class Vocabulary {
   }
 
   mark(code) {
-    return this.marks.get(code) ?? { code, word: spoken(code), tone: "", means: "" };
+    return this.marks.get(code) ?? { code, word: spoken(code), short: "", tone: "", means: "" };
   }
 
   isFailed(code) {

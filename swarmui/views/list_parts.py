@@ -47,6 +47,12 @@ def filter_of(query: Any) -> RunFilter:
     )
 
 
+def unknown_statuses(query: Any) -> list[str]:
+    """The statuses an address asks for that there are not: said, for they filter nothing."""
+    asked = (query.get(name, "") for name in ("status", "failed"))
+    return [text for text in asked if text and _status(text) is None]
+
+
 def query_of(wanted: RunFilter, after: UUID | None = None, **change: Any) -> str:
     """A filter as a query string, for a page of its results."""
     parts = {"status": wanted.status, "failed": wanted.failed, "q": wanted.q, "after": after}

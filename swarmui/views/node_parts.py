@@ -1,5 +1,6 @@
 """What the tabs of the node panel show, taken from a node document."""
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -7,8 +8,12 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
+from swarmui.adapters.models.instructions import instructions_for
 from swarmui.views import vocabulary
-from verifier.lifecycle import TERMINAL
+from swarmui.views.gate_words import gate_words, gates_of
+from swarmui.views.trajectory_parts import entry_parts
+from verifier.lifecycle import TERMINAL, WorkerKind
+from verifier.retry import ChosenBecause
 from verifier.verdicts import ScorerOutcome
 
 Document = dict[str, Any]
@@ -26,8 +31,7 @@ DEFAULT_TAB = "output"
 PER_ATTEMPT = frozenset({"brief", "output", "receipt", "gates", "trajectory"})
 ENTRIES_SHOWN = 300
 
-_ENTRY_TONES = {"denial": "bad", "feedback": "warn"}
-_FAILED_CALLS = frozenset({"error", "invalid", "denied"})
+_MEASURED = "sideEffects"
 
 
 @dataclass(frozen=True)
@@ -128,13 +132,23 @@ def _gates_line(attempt: Document) -> str:
     scorers = attempt["scorers"]
     if scorers is None:
         return ""
-    total = len(scorers["results"])
-    passed = sum(one["outcome"] == ScorerOutcome.PASSED for one in scorers["results"])
-    return f"{passed} of {total} gates passed"
+    outcomes = Counter(one["outcome"] for one in scorers["results"])
+    said = [
+        f"{outcomes[code]} {word}" for code, (word, *_) in _GATE_WORDS.items() if outcomes[code]
+    ]
+    gates = "gate" if outcomes.total() == 1 else "gates"
+    return f"{gates}: {', '.join(said)}"
 
 
 def _brief(node: Document, attempt: Document | None) -> Document:
-    return {"worker_line": _worker_line(node, attempt)}
+    is_model = (node["worker"] or {}).get("kind") == WorkerKind.MODEL
+    shape = (node["expected_output"] or {}).get("shape", "text")
+    return {
+        "worker_line": _worker_line(node, attempt),
+        "tools_line": (", ".join(node["tools"]) if is_model else "") or "none",
+        "instructions": instructions_for(node["role"], shape) if is_model else "",
+        "gates": gates_of(node),
+    }
 
 
 def _worker_line(node: Document, attempt: Document | None) -> str:
@@ -155,9 +169,18 @@ def _receipt(_node: Document, attempt: Document | None) -> Document:
     shown = attempt or {}
     return {
         "receipt": shown.get("receipt"),
+        "unavailable": [
+            _reason(line) for line in (shown.get("receipt") or {}).get("unavailable", ())
+        ],
         "mismatch": shown.get("mismatch"),
-        "files": shown.get("files_touched"),
+        "files": shown.get("files_named"),
     }
+
+
+def _reason(line: str) -> str:
+    """A line of a receipt's `unavailable` without the name of the field it is about."""
+    text = line.removeprefix(f"{_MEASURED}: ")
+    return text[:1].upper() + text[1:]
 
 
 _GATE_WORDS = {
@@ -175,8 +198,8 @@ def _gates(node: Document, attempt: Document | None) -> Document:
     for one in (scorers or {}).get("results", ()):
         outcome = one["outcome"]
         word, tone, icon = _GATE_BROKE if one["broke"] else _GATE_WORDS.get(outcome, _GATE_UNKNOWN)
-        options = {k: v for k, v in one["spec"].items() if k != "kind" and v is not None}
-        rows.append(one | {"word": word, "tone": tone, "icon": icon, "options": options})
+        asks = gate_words({**one["spec"], "kind": one["kind"]})
+        rows.append(one | {"word": word, "tone": tone, "icon": icon, "asks": asks})
     return {"gate_results": rows, "no_gates": _why_no_gates(node, attempt)}
 
 
@@ -195,6 +218,8 @@ def _attempts(node: Document, _attempt: Document | None) -> Document:
     if number is None:
         return {"chosen_line": ""}
     reason = vocabulary.chosen_words(because or "")
+    if because == ChosenBecause.ONLY_ATTEMPT and node["replaced_by"]:
+        reason = "this node had no other"
     return {"chosen_line": f"Attempt {number} stands{': ' if reason else ''}{reason}."}
 
 
@@ -207,32 +232,10 @@ def _trajectory(node: Document, attempt: Document | None) -> Document:
     else:
         nothing = "It called no tool." if attempt["outcome"] else "It has called no tool yet."
     return {
-        "trajectory": [
-            entry
-            | {
-                "tone": _entry_tone(entry),
-                "gist": _entry_gist(entry["payload"]),
-                "has_more": bool(entry["payload"]),
-            }
-            for entry in entries[:ENTRIES_SHOWN]
-        ],
+        "trajectory": [entry_parts(entry) for entry in entries[:ENTRIES_SHOWN]],
         "trajectory_rest": max(0, len(entries) - ENTRIES_SHOWN),
         "no_trajectory": nothing,
     }
-
-
-def _entry_tone(entry: Document) -> str:
-    failed = isinstance(entry["payload"], dict) and entry["payload"].get("kind") in _FAILED_CALLS
-    return "bad" if failed else _ENTRY_TONES.get(entry["kind"], "")
-
-
-def _entry_gist(payload: Any) -> Any:
-    """The part of an entry that tells most: what was asked for, or what came back."""
-    if isinstance(payload, dict):
-        for key in ("arguments", "content", "reason", "text"):
-            if payload.get(key):
-                return payload[key]
-    return payload
 
 
 def _events(node: Document, _attempt: Document | None) -> Document:

@@ -11,6 +11,7 @@ from verifier.lifecycle import TERMINAL, NodeStatus
 Document = dict[str, Any]
 
 GOAL_IN_HEAD = 400
+GOAL_ON_A_PHONE = 100  # about three lines of it
 CLASSES_IN_LIST = 3
 
 
@@ -23,6 +24,7 @@ def head_context(run: Document) -> Document:
         "took_ms": milliseconds(run["created_at"], run["ended_at"]),
         "workspace_name": PurePath(run["workspace"]["source"] or "").name,
         "goal_is_long": len(run["goal"]) > GOAL_IN_HEAD or "\n" in run["goal"].strip(),
+        "goal_is_long_on_a_phone": len(run["goal"]) > GOAL_ON_A_PHONE,
         "is_over": run["status"] in TERMINAL,
     }
 
@@ -33,14 +35,17 @@ def budget_lines(budget: Document) -> Document:
     lines = []
     shows_money = money["cap"] is not None or bool(money["spent"])
     if shows_money:
-        headline = "cost unknown" if money["spent"] is None else usd(money["spent"])
+        headline = _at_least(usd(money["spent"]), money["unpriced_attempts"])
+        if money["spent"] is None:
+            headline = "cost unknown"
         of = f"of {usd(money['cap'])}" if money["cap"] is not None else "no cap on cost"
         lines.append(_token_line(used))
         meter = _meter(money, "cost")
     else:
-        headline = "tokens unknown" if used["spent"] is None else f"{tokens(used['spent'])} tokens"
+        headline = _spent_words(used)
         of = f"of {tokens(used['cap'])}" if used["cap"] is not None else "no cap"
-        lines.append("cost unknown" if money["spent"] is None else "no cost was reported")
+        reserved = f"{tokens(used['reserved'])} reserved" if used["reserved"] else ""
+        lines.append(" · ".join(filter(None, (reserved, "no cost was reported"))))
         meter = _meter(used, "tokens")
     unknown = _unknown_line(
         money["unpriced_attempts"] if shows_money else 0, used["unmetered_attempts"]
@@ -54,10 +59,21 @@ def budget_lines(budget: Document) -> Document:
 
 
 def _token_line(used: Document) -> str:
-    spent = "tokens unknown" if used["spent"] is None else f"{tokens(used['spent'])} tokens"
+    spent = _spent_words(used)
     cap = f" of {tokens(used['cap'])}" if used["cap"] is not None else ""
     reserved = f", {tokens(used['reserved'])} reserved" if used["reserved"] else ""
     return f"{spent}{cap}{reserved}"
+
+
+def _spent_words(used: Document) -> str:
+    """What is known; a sum with unknown parts is a least one."""
+    if used["spent"] is None:
+        return "tokens unknown"
+    return _at_least(f"{tokens(used['spent'])} tokens", used["unmetered_attempts"])
+
+
+def _at_least(words: str, unknown_parts: int) -> str:
+    return f"≥ {words}" if unknown_parts else words
 
 
 def _unknown_line(unpriced: int, unmetered: int) -> str:

@@ -15,7 +15,7 @@ from swarmui.selectors import runs as selector
 from swarmui.selectors.documents import run_document
 from swarmui.selectors.tree import skeleton
 from swarmui.services.roles import Action
-from swarmui.views.list_parts import address, chips, filter_of, query_of
+from swarmui.views.list_parts import address, chips, filter_of, query_of, unknown_statuses
 from swarmui.views.node_parts import Asked, panel_context
 from swarmui.views.nodes import found_node
 from swarmui.views.outline import outline_rows
@@ -42,6 +42,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
         "place": "runs",
         "runs": [list_row(run) for run in found],
         "wanted": wanted,
+        "unknown_filters": unknown_statuses(request.GET),
         "is_filtered": bool(wanted.status or wanted.failed or wanted.q),
         "chips": chips(wanted),
         "next_url": address(wanted, after=after) if after else None,

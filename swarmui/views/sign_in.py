@@ -22,6 +22,15 @@ FORM = "sign_in/form.html"
 LINK = "sign_in/link.html"
 
 
+class SignInForm(AuthenticationForm):
+    """Name and password; what fails says nothing of which names exist."""
+
+    error_messages = {
+        **AuthenticationForm.error_messages,
+        "invalid_login": "No account has this name and this password. Capitals count in both.",
+    }
+
+
 @login_not_required
 @never_cache
 @sensitive_post_parameters("password")
@@ -32,13 +41,13 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     if request.user.is_authenticated:
         return redirect(target)
     if request.method != "POST":
-        return render(request, FORM, {"form": AuthenticationForm(request), "next": target})
+        return render(request, FORM, {"form": SignInForm(request), "next": target})
     guess = Guess(
         account=request.POST.get("username", ""), address=request.META.get("REMOTE_ADDR", "")
     )
     if wait := seconds_to_wait(guess):
         return _too_many(request, target, wait)
-    form = AuthenticationForm(request, data=request.POST)
+    form = SignInForm(request, data=request.POST)
     if not form.is_valid():
         return render(request, FORM, {"form": form, "next": target}, status=422)
     forgive(guess)
@@ -68,7 +77,7 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 
 
 def _too_many(request: HttpRequest, target: str, wait: int) -> HttpResponse:
-    context = {"form": AuthenticationForm(request), "next": target, "wait_seconds": wait}
+    context = {"form": SignInForm(request), "next": target, "wait_seconds": wait}
     response = render(request, FORM, context, status=429)
     response["Retry-After"] = str(wait)
     return response

@@ -3,6 +3,7 @@
 import hashlib
 import re
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,18 @@ from swarmui.services.roles import Action, Actor
 from swarmui.services.runs import KeyReused
 from swarmui.views.permission import require
 from verifier.limits import MAX_SPEC_BYTES
-from verifier.spec import SpecError, SpecProblem, load_spec_text
+from verifier.spec import (
+    CommandWorker,
+    ModelWorker,
+    RunSpec,
+    SpecError,
+    SpecProblem,
+    load_spec_text,
+)
 
 EXAMPLES = settings.BASE_DIR / "examples"
 UNPROCESSABLE = 422
+_RECORDED = "recorded:"
 _IS_SPEC = re.compile(r"^goal:", re.MULTILINE)  # recordings lie beside them
 
 
@@ -30,7 +39,8 @@ class Example:
     """A spec that is offered as a start."""
 
     name: str
-    about: str
+    goal: str
+    needs: str
     text: str
 
 
@@ -96,15 +106,31 @@ def examples(root: Path = EXAMPLES) -> list[Example]:
 
 def _example(path: Path) -> Example:
     text = path.read_text(encoding="utf-8")
-    lines = text.splitlines()
-    comment = [line.lstrip("# ") for line in _leading_comment(lines)]
     name = path.parent.name if path.stem == "spec" else path.stem
-    return Example(name, " ".join(comment), text)
+    if not _IS_SPEC.search(text):
+        return Example(name, "", "", text)
+    spec = load_spec_text(text)
+    return Example(name, spec.goal.strip(), _needs(spec), text)
 
 
-def _leading_comment(lines: list[str]) -> list[str]:
-    end = next((at for at, line in enumerate(lines) if not line.startswith("#")), len(lines))
-    return lines[:end]
+def _needs(spec: RunSpec) -> str:
+    """What has to be on this machine for the run: programs, and a key unless models are played."""
+    workers = [branch.worker for branch in spec.branches]
+    programs = {_program(one.argv) for one in workers if isinstance(one, CommandWorker)}
+    models = [spec.model, *(one.model for one in workers if isinstance(one, ModelWorker))]
+    names = [one if isinstance(one, str) else one.name for one in models if one is not None]
+    parts = [f"{len(workers)} branch{'es' * (len(workers) != 1)}"] if workers else []
+    if names and all(name.startswith(_RECORDED) for name in names):
+        parts.append("a recorded model, no key needed")
+    if programs:
+        parts.append(f"runs {' and '.join(sorted(programs))}, to be installed")
+    return " · ".join(parts)
+
+
+def _program(argv: Sequence[str]) -> str:
+    """What has to be there: the program, or the module that Python runs."""
+    is_module = len(argv) > 2 and argv[1] == "-m"
+    return " ".join(argv[:3] if is_module else argv[:1])
 
 
 def _offered(name: str) -> str:

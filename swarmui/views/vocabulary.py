@@ -42,6 +42,7 @@ class MarkWord:
     word: str
     tone: str
     means: str
+    short: str = ""  # for narrow rows
 
 
 UNKNOWN_ICON = "unknown"
@@ -54,7 +55,7 @@ GROUPS = (
     Group("limits", "limits", NodeStatus.BUDGET),
     Group("stopped", "cancelled", NodeStatus.CANCELLED),
     Group("running", "running", NodeStatus.RUNNING),
-    Group("waiting", "waiting", NodeStatus.WAITING),
+    Group("waiting", "queued, waiting", NodeStatus.WAITING),
     Group("ok", "ok", NodeStatus.OK),
 )
 
@@ -69,7 +70,7 @@ STATUSES: dict[str, StatusWord] = {
         _status(NodeStatus.QUEUED, "waiting", "not started"),
         _status(NodeStatus.RUNNING, "running", "a worker has it"),
         _status(NodeStatus.WAITING, "waiting", "suspended, holds no worker"),
-        _status(NodeStatus.OK, "ok", "returned, and every gate passed"),
+        _status(NodeStatus.OK, "ok", "returned, and no gate failed"),
         _status(NodeStatus.CACHE_HIT, "ok", "the result of an equal brief, used again"),
         _status(NodeStatus.CONTRACT_FAILED, "contract", "returned, and a gate failed"),
         _status(NodeStatus.TOOL_ERROR, "crashed", "the worker crashed"),
@@ -91,12 +92,14 @@ MARKS: dict[str, MarkWord] = {
             "receipt disagrees",
             "warn",
             "It says it changed files; its receipt shows no change.",
+            "disagrees",
         ),
         MarkWord(
             Mark.EVIDENCE_UNKNOWN,
             "evidence unknown",
             "",
             "This worker exposes no tool counters: what it did is unknown, not nothing.",
+            "unknown",
         ),
         MarkWord(
             Mark.NOT_ISOLATED, "not isolated", "warn", "Its commands ran outside of the sandbox."
@@ -106,6 +109,7 @@ MARKS: dict[str, MarkWord] = {
             "workspace conflict",
             "bad",
             "A file it changed was changed meanwhile by another one; neither was overwritten.",
+            "conflict",
         ),
     )
 }
@@ -116,6 +120,9 @@ CHOSEN: dict[str, str] = {
     ChosenBecause.RETRY_PASSED: "it passed every gate",
     ChosenBecause.RETRY_TOUCHED_WORKSPACE: (
         "it failed a gate, but what it wrote is what is on disk now"
+    ),
+    ChosenBecause.RETRY_EFFECTS_UNKNOWN: (
+        "it failed a gate, but its effects are unknown, so what it left may be what counts"
     ),
     ChosenBecause.RETRY_NO_WORSE: "it failed no more gates than the one before",
     ChosenBecause.EARLIER_FAILED_FEWER: "it failed fewer gates, and the retry changed nothing",

@@ -226,3 +226,31 @@ def test_any_order_of_rows_gives_the_tree_of_a_fresh_skeleton(page: Page, site: 
         }"""
     )
     assert different == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_network_that_goes_is_said_at_once_and_one_that_comes_back_heals(
+    page: Page, site: Site
+) -> None:
+    server = _Pretended(page)
+    grove = Grove()
+    open_run(page, site, grove)
+    server.progress(grove.seq)
+    wait_until(lambda: live_state(page) == "live", what="live")
+    page.context.set_offline(True)
+    wait_until(lambda: live_state(page) == "stale", 2, what="stale at once")
+    page.context.set_offline(False)
+    sockets = len(server.sockets)
+    wait_until(lambda: page.title() and len(server.sockets) > sockets, what="a new socket")
+    server.progress(grove.seq)
+    wait_until(lambda: live_state(page) == "live", what="live again")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_server_on_this_machine_is_live_without_a_network(page: Page, site: Site) -> None:
+    grove = Grove()
+    open_run(page, site, grove)
+    wait_until(lambda: live_state(page) == "live", what="live")
+    page.evaluate("dispatchEvent(new Event('offline'))")
+    assert live_state(page) == "stale"
+    wait_until(lambda: live_state(page) == "live", what="live, for the server is heard")

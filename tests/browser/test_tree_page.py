@@ -189,6 +189,7 @@ def test_chips_count_by_class_and_filter_with_what_stands_above(page: Page, site
     open_run(page, site, grove)
     crashed = page.locator("[data-group=crashed]")
     assert crashed.text_content() == "crashed 2"
+    assert crashed.get_attribute("title") == "1 tool error, 1 lost", "the words of the rows"
     assert not page.locator("[data-group=stopped]").is_visible()
     crashed.click()
     wait_until(lambda: shown_roles(page) == ["root", "tool_error", "lost"], what="the filter")

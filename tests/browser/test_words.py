@@ -8,6 +8,7 @@ import pytest
 
 from swarmui.templatetags import ui
 from swarmui.views import vocabulary
+from swarmui.views.run_parts import budget_lines
 from tests.browser.driving import open_run
 from tests.browser.trees import Grove
 from tests.support.sources import ROOT
@@ -78,3 +79,51 @@ def test_what_the_vocabulary_does_not_know_is_neutral_and_inert(code: str) -> No
     for shown in (word.word, vocabulary.mark_word(code).word, vocabulary.chosen_words(code)):
         assert shown == visible(shown)
         assert len(shown) <= vocabulary.CODE_CHARS
+
+
+def test_a_node_without_gates_is_not_said_to_have_passed_any() -> None:
+    assert "passed" not in vocabulary.status_word(NodeStatus.OK).means
+
+
+def _budget(spent: int | None, unmetered: int, reserved: int = 0) -> dict[str, Any]:
+    return {
+        "usd": {"cap": None, "reserved": 0, "spent": None, "unpriced_attempts": unmetered},
+        "tokens": {
+            "cap": 400_000, "reserved": reserved, "spent": spent, "unmetered_attempts": unmetered,
+        },
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("budget", "headline", "lines"),
+    [
+        (_budget(0, 0), "0 tokens", ["no cost was reported"]),
+        (_budget(12_300, 0, 36_000), "12.3 k tokens", ["36.0 k reserved · no cost was reported"]),
+        # programs alone: nothing is known, and nothing is not zero
+        (
+            _budget(None, 2),
+            "tokens unknown",
+            ["no cost was reported", "Not counted: 2 attempts of unknown usage."],
+        ),
+        # a part of the sum is unknown: it is a least one
+        (
+            _budget(12_300, 1),
+            "≥ 12.3 k tokens",
+            ["no cost was reported", "Not counted: 1 attempt of unknown usage."],
+        ),
+    ],
+)
+def test_the_budget_says_what_is_known_and_what_is_not(
+    budget: dict[str, Any], headline: str, lines: list[str]
+) -> None:
+    said = budget_lines(budget)
+    assert (said["headline"], said["lines"]) == (headline, lines)
+
+
+def test_a_sum_of_money_with_unknown_parts_is_a_least_one() -> None:
+    budget = _budget(500, 1)
+    budget["usd"] |= {"cap": 2.0, "spent": 0.41}
+    said = budget_lines(budget)
+    assert (said["headline"], said["of"]) == ("≥ $0.41", "of $2.00")
+    budget["usd"]["spent"] = None
+    assert budget_lines(budget)["headline"] == "cost unknown"

@@ -44,6 +44,7 @@ export class LiveFeed {
     this.timer = setInterval(() => this.#tick(), 1000);
     document.addEventListener("visibilitychange", () => this.#visibility());
     window.addEventListener("online", () => this.#reconnectNow());
+    window.addEventListener("offline", () => this.#doubt());
     window.addEventListener("pageshow", (event) => event.persisted && this.#reconnectNow());
     window.addEventListener("pagehide", () => this.#drop());
     if (this.seq === null) this.catchUp({ whole: true }).then(() => this.#connect());
@@ -185,6 +186,14 @@ export class LiveFeed {
     this.lastPoll = Date.now();
     if (this.seq !== null) this.catchUp();
     this.#connect();
+  }
+
+  // The browser says that the network is gone: what was open proves nothing any more. A server on
+  // this machine is there all the same, so it is asked again instead of being given up.
+  #doubt() {
+    this.#drop();
+    if (!this.fault && !this.isHidden) this.#retryLater();
+    this.#tell();
   }
 
   #drop() {

@@ -1,15 +1,17 @@
 // The node panel: a fragment of the server's, kept in step with the address and with the node.
 
-import { byId, isPlainClick } from "../page.js";
+import { byId, isPlainClick, make } from "../page.js";
 
 const SETTLE_MS = 350;
 
 export class Panel {
-  /** `urlOf(node)` is where a node's fragment is; `onSelect(id or null)` hears what is open. */
-  constructor({ urlOf, onSelect }) {
+  /** `urlOf(node)` is where a node's fragment is, `nameOf(node)` its words; `onSelect(id or null)`
+   * hears what is open. */
+  constructor({ urlOf, nameOf, onSelect }) {
     this.work = byId("work");
     this.element = byId("panel");
     this.urlOf = urlOf;
+    this.nameOf = nameOf;
     this.onSelect = onSelect;
     this.shown = fromAddress();
     this.wanted = null;
@@ -31,14 +33,21 @@ export class Panel {
     return this.shown.node;
   }
 
-  open(node, { tab = this.shown.tab, attempt = null, focus = true } = {}) {
+  /** On a narrow screen the panel covers the tree. */
+  get covers() {
+    return getComputedStyle(this.element).position === "fixed";
+  }
+
+  /** `goesAlong`: the cursor of the tree led here, which is no step to go back to. */
+  open(node, { tab = this.shown.tab, attempt = null, focus = true, goesAlong = false } = {}) {
     const next = { node, tab, attempt };
     this.focusAfter = focus;
     if (same(next, this.shown)) {
       if (focus) this.element.focus({ preventScroll: true });
       return;
     }
-    history.pushState(null, "", addressOf(next));
+    if (goesAlong) history.replaceState(null, "", addressOf(next));
+    else history.pushState(null, "", addressOf(next));
     this.#follow(next);
   }
 
@@ -82,9 +91,10 @@ export class Panel {
     if (this.shown.attempt) url.searchParams.set("attempt", this.shown.attempt);
     this.wanted = { path: url.pathname + url.search, isRefresh, toTop };
     this.element.setAttribute("aria-busy", "true");
-    window.htmx.ajax("GET", this.wanted.path, {
+    const asked = window.htmx.ajax("GET", this.wanted.path, {
       source: this.element, target: this.element, swap: "innerHTML settle:0ms swap:0ms show:none",
     });
+    asked.catch(() => {}); // htmx has told of it by an event: see `#failed`
   }
 
   // A session that ended must not take the page away from a person who only reads.
@@ -127,13 +137,27 @@ export class Panel {
 
   #failed(status) {
     this.element.removeAttribute("aria-busy");
-    if (this.wanted?.isRefresh) return;
+    if (!this.wanted || this.wanted.isRefresh) return;
     const words = { 0: "The server did not answer.", 401: "You are signed out.", 404: "There is no such node in this run." };
-    const text = document.createElement("p");
-    text.className = "panel-fault";
-    text.textContent = words[status] ?? `The server answered ${status}.`;
+    const again = make("button", { className: "button", type: "button", text: "Try again" });
+    again.addEventListener("click", () => this.#load({ isRefresh: false }));
+    const text = make("p", { text: words[status] ?? `The server answered ${status}.` });
     this.html = null;
-    this.element.replaceChildren(text);
+    this.#keepTitle();
+    this.element.querySelector(".panel-in").append(make("div", { className: "panel-fault", role: "alert" }, text, again));
+    if (this.focusAfter) this.element.focus({ preventScroll: true });
+    this.focusAfter = false;
+  }
+
+  // The way out and the name of what was asked for stay, whatever becomes of the rest.
+  #keepTitle() {
+    const way = (className, label) => make("a", {
+      className, text: label, href: addressOf({ node: null }).href, "data-panel": "close",
+    });
+    const close = way("close", "×");
+    close.setAttribute("aria-label", "Close the node");
+    const title = make("div", { className: "title" }, make("h2", {}, make("bdi", { text: this.nameOf(this.shown.node) })), close);
+    this.element.replaceChildren(make("div", { className: "panel-in" }, way("back", "Tree"), title));
   }
 
   #click(event) {

@@ -37,9 +37,10 @@ export class Summary {
     this.waiting = setTimeout(() => {
       this.waiting = null;
       this.askedAt = Date.now();
-      window.htmx.ajax("GET", this.url, {
+      const asked = window.htmx.ajax("GET", this.url, {
         source: this.element, target: this.element, swap: "innerHTML settle:0ms swap:0ms show:none",
       });
+      asked.catch(() => {}); // the next change of the tree asks again
     }, Math.max(0, REFRESH_MS - since));
   }
 

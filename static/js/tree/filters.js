@@ -40,10 +40,12 @@ export class Filters {
     for (const [group, chip] of this.chips) {
       const count = this.model.countOf(group);
       const isOn = this.model.filter.groups.has(group);
-      const key = `${count} ${isOn}`;
+      const words = this.model.wordsOf(group);
+      const key = `${words} ${isOn}`;
       if (chip.key === key) continue;
       chip.key = key;
       chip.number.textContent = format.count(count);
+      chip.element.title = words;
       chip.element.hidden = count === 0 && !isOn;
       chip.element.setAttribute("aria-pressed", String(isOn));
     }

@@ -7,12 +7,13 @@ import { TreeModel } from "./model.js";
 import { TreeView } from "./view.js";
 
 export class Tree {
-  /** `onOpen(id)` is called when a person opens a node. */
-  constructor(root, vocabulary, { onOpen }) {
+  /** `onOpen(id)` is called when a person opens a node, `onMove(id)` when the cursor has moved. */
+  constructor(root, vocabulary, { onOpen, onMove }) {
     this.model = new TreeModel(vocabulary);
     this.view = new TreeView(root.querySelector(".scroller"), this.model, vocabulary);
     this.rows = this.view.rows;
     this.onOpen = onOpen;
+    this.onMove = onMove;
     this.filters = new Filters(root.querySelector(".tree-bar"), this.model, vocabulary, (how = {}) => {
       this.view.invalidate({ all: true, shape: true });
       if (how.enter) this.focusFirstMatch();
@@ -157,6 +158,7 @@ export class Tree {
   #activate(id) {
     this.view.setActive(id);
     this.view.scrollTo(id);
+    this.onMove(id);
   }
 
   #focused() {

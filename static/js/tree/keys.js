@@ -17,10 +17,19 @@ export function treeKeys(rows, go) {
     " ": go.open,
     "*": go.openSiblings,
   };
+  const pageMoves = new Set(["ArrowDown", "ArrowUp", "ArrowRight", "ArrowLeft", "Home", "End", "PageDown", "PageUp", "Enter"]);
+  // While nothing has the focus, the keys that walk the tree are meant for it.
+  document.addEventListener("keydown", (event) => {
+    if (event.target !== document.body || !pageMoves.has(event.key) || isChord(event)) return;
+    if (document.querySelector("dialog[open]")) return;
+    event.preventDefault();
+    rows.focus({ preventScroll: true });
+    keys[event.key]();
+  });
   let typed = "";
   let typedAt = 0;
   rows.addEventListener("keydown", (event) => {
-    if (event.metaKey || event.ctrlKey || event.altKey) return;
+    if (isChord(event)) return;
     const move = keys[event.key];
     if (move) {
       event.preventDefault();
@@ -35,11 +44,12 @@ export function treeKeys(rows, go) {
 
 const PAGE_KEYS = new Set(["/", "n", "[", "]", "?", "p"]);
 const isPageKey = (key) => PAGE_KEYS.has(key);
+const isChord = (event) => event.metaKey || event.ctrlKey || event.altKey;
 
 /** Keys that work on the whole page, except while one types. */
 export function pageKeys(actions) {
   document.addEventListener("keydown", (event) => {
-    if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event)) return;
+    if (isChord(event) || isTyping(event)) return;
     if (document.querySelector("dialog[open]")) return;
     const action = actions[event.key];
     if (!action) return;

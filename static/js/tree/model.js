@@ -107,6 +107,15 @@ export class TreeModel {
     return sum;
   }
 
+  /** The statuses counted under a group, as rows say them: "1 tool error, 2 lost". */
+  wordsOf(group) {
+    return [...this.counts]
+      .map(([code, count]) => ({ count, ...this.vocabulary.status(code) }))
+      .filter((one) => one.group === group)
+      .map(({ count, word }) => `${count} ${word}`)
+      .join(", ");
+  }
+
   /** The next failed node after `id` in the order of the whole tree, folds ignored; wraps. */
   nextFailure(id) {
     const order = [...this.everyNode()];

@@ -37,7 +37,7 @@ export function fillRow(row, node, scene) {
   fillName(row, node, scene);
   fillStatus(row, node, status);
   fillBelow(row, node, rolled, scene);
-  put(row, "marks", marks.map((mark) => mark.word + mark.status).join("\n"), () => {
+  put(row, "marks", marks.map((mark) => mark.word + mark.status + mark.icon).join("\n"), () => {
     row.part.marks.replaceChildren(...marks.map(markElement));
     row.part.marks.hidden = !marks.length;
   });
@@ -179,20 +179,42 @@ function wholeBar(node, { scale, vocabulary }) {
 
 function marksOf(node, scene) {
   const marks = node.marks.map((code) => {
-    const { word, tone, means } = scene.vocabulary.mark(code);
-    return { word, tone, title: means, status: "" };
+    const { word, short, tone, means } = scene.vocabulary.mark(code);
+    return { word, short, tone, title: means, status: "" };
   });
-  if (node.attempts.length > 1) {
-    const stands = node.attempts.find(([, , , , chosen]) => chosen) ?? node.attempts.at(-1);
-    const isOver = scene.vocabulary.status(node.status).terminal;
-    const which = isOver ? `${stands[0]} of ${node.attempts.length}` : String(stands[0]);
-    marks.push({
-      word: marks.length && isOver ? which : `attempt ${which}`,
-      status: stands[3] ?? node.status, title: isOver ? `attempt ${which} stands` : `attempt ${which} is under way`,
-    });
+  if (scene.vocabulary.status(node.status).terminal) {
+    if (node.attempts.length > 1) marks.push(standingMark(node, marks.length > 0));
+  } else {
+    const mending = mendingMark(node, scene);
+    if (mending) marks.unshift(mending);
   }
   if (node.retryOf) marks.push(retryMark(node, scene));
   return marks;
+}
+
+function standingMark(node, isBrief) {
+  const stands = node.attempts.find(([, , , , chosen]) => chosen) ?? node.attempts.at(-1);
+  const which = `${stands[0]} of ${node.attempts.length}`;
+  return {
+    word: isBrief ? which : `attempt ${which}`, short: which, status: stands[3] ?? node.status,
+    title: `attempt ${which} stands`,
+  };
+}
+
+// How the last attempt ended stays in sight until the next one has ended better. A queued attempt
+// is not in the row yet.
+function mendingMark(node, { vocabulary }) {
+  const ended = node.attempts.filter(([, , , outcome]) => outcome !== null).at(-1);
+  if (!ended) return null;
+  const under = node.attempts.at(-1);
+  const next = under === ended ? ended[0] + 1 : under[0];
+  const { code, word, icon: sign, failed } = vocabulary.status(ended[3]);
+  const state = vocabulary.status(node.status).word;
+  return {
+    word: failed ? `${word}, attempt ${next}` : `attempt ${next}`, short: `attempt ${next}`,
+    status: failed ? code : node.status, icon: failed ? sign : "",
+    title: `attempt ${ended[0]}: ${word}; attempt ${next} is ${state}`,
+  };
 }
 
 function retryMark(node, { model }) {
@@ -200,11 +222,14 @@ function retryMark(node, { model }) {
   const above = siblings[siblings.indexOf(node) - 1];
   const original = model.nodes.get(node.retryOf);
   const word = above && above.id === node.retryOf ? "retry of the above" : "retry";
-  return { word, status: "", title: original ? `replaces ${visible(original.role)}, which ended` : "" };
+  return { word, short: "retry", status: "", title: original ? `replaces ${visible(original.role)}, which ended` : "" };
 }
 
-function markElement({ word, tone, title, status }) {
-  const mark = make("span", { className: word.length < 9 ? "mark short" : "mark", text: word, title });
+// `short` is what a narrow row shows instead of the words; see css/tree.css.
+function markElement({ word, short, tone, title, status, icon: sign }) {
+  const mark = make("span", { className: "mark", title }, make("span", { className: "words", text: word }));
+  if (sign) mark.prepend(icon(sign));
+  if (short && short !== word) mark.dataset.short = short;
   if (tone) mark.dataset.tone = tone;
   if (status) mark.dataset.status = status;
   return mark;

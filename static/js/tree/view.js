@@ -157,11 +157,14 @@ export class TreeView {
     }
   }
 
+  // A tree that shrinks under the reader leaves the scroll place behind its end until the browser
+  // has laid the rows out again.
   #window(count) {
-    const { top, height, row } = this.measure;
+    const { height, row } = this.measure;
+    const top = Math.max(0, Math.min(this.measure.top, count * row - height));
     const from = Math.max(0, Math.floor(top / row) - OVERSCAN);
     const to = Math.min(count, Math.ceil((top + height) / row) + OVERSCAN, from + MOST_ROWS - 1);
-    return [Math.min(from, count), Math.max(from, to)];
+    return [from, to];
   }
 
   #scene() {
