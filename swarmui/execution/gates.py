@@ -9,8 +9,9 @@ from swarmui.execution.keeper import LeaseKeeper, new_owner
 from swarmui.models import Attempt
 from swarmui.services import attempts, leases
 from swarmui.services.evidence import side_effects_of
-from verifier.outcome import Deliverable, WorkerOutcome
+from verifier.outcome import Deliverable
 from verifier.ports import Clock
+from verifier.receipt import SideEffects
 from verifier.scorers import GateReport, Scorer, ScoringContext, derived_scorers, run_scorers
 from verifier.scorers.tool_outage import ToolOutage
 from verifier.work import NodeWork
@@ -26,16 +27,14 @@ class SystemClock:
 SYSTEM_CLOCK: Clock = SystemClock()
 
 
-def are_needed(work: NodeWork, outcome: WorkerOutcome) -> bool:
+NOTHING_TO_CHECK = GateReport(results=())
+
+
+def are_needed(work: NodeWork, side_effects: SideEffects | None) -> bool:
     """Whether anything can be checked: without counters and without a contract there is nothing
     to look at."""
     asked = [spec for spec in _specs(work) if not isinstance(spec, ToolOutage)]
-    return bool(asked) or outcome.side_effects is not None
-
-
-def nothing_to_check() -> GateReport:
-    """The report of an attempt that has no gate."""
-    return GateReport(results=())
+    return bool(asked) or side_effects is not None
 
 
 def score_attempt(attempt_id: uuid.UUID) -> None:
@@ -52,10 +51,12 @@ def score_attempt(attempt_id: uuid.UUID) -> None:
 
 
 def _report(attempt: Attempt) -> GateReport:
-    work = attempt.node.orders
+    work, side_effects = attempt.node.orders, side_effects_of(attempt)
+    if not are_needed(work, side_effects):
+        return NOTHING_TO_CHECK
     context = ScoringContext(
         deliverable=Deliverable(output=attempt.output, notes=attempt.notes or None),
-        side_effects=side_effects_of(attempt),
+        side_effects=side_effects,
         workspace=WorkspaceDir(rooms.place_of(attempt)),
         clock=SYSTEM_CLOCK,
         files_touched=attempt.files_touched,

@@ -47,13 +47,12 @@ def execute_attempt(attempt_id: uuid.UUID) -> None:
             return
         if outcome.failure is not None:
             attempts.record_failure(claim, outcome, touched)
-        elif gates.are_needed(work, outcome):
+        elif touched or gates.are_needed(work, outcome.side_effects):
+            # What is carried into the run's workspace is carried by the gates' task, which may be
+            # done twice: a program may not.
             attempts.record_return(claim, outcome, touched)
         else:
-            promotion = rooms.promote(claim.attempt)
-            attempts.record_gates(
-                claim, gates.nothing_to_check(), promotion.conflicts, (outcome, touched)
-            )
+            attempts.record_gates(claim, gates.NOTHING_TO_CHECK, returned=(outcome, touched))
 
 
 def _work(

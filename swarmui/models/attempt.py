@@ -38,6 +38,7 @@ class Attempt(models.Model):
     heartbeat_at = models.DateTimeField(null=True)
     heartbeat_note = models.CharField(max_length=200, blank=True)
     hard_deadline = models.DateTimeField(null=True)
+    gave_back = models.BooleanField(default=False)
     gate_starts = models.PositiveSmallIntegerField(default=0)
     token_cap = models.PositiveBigIntegerField(null=True)
     tokens_used = models.PositiveBigIntegerField(null=True)

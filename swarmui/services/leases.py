@@ -128,8 +128,9 @@ def queue_attempt(node: Node, like: Attempt | None, brief: str, **columns: objec
 
 
 def release(claim: Claim) -> None:
-    """Gives a lease back before its time: the reaper settles the attempt at its next look."""
-    _owned(claim).update(lease_until=Now())
+    """Gives a lease back before its time, by an owner that was told to stop: the reaper settles
+    the attempt at its next look, and does not count it among the deaths."""
+    _owned(claim).update(lease_until=Now(), gave_back=True)
 
 
 def release_all() -> int:

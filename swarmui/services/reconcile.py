@@ -27,6 +27,7 @@ ACTOR = "reaper"
 BATCH = 50
 DEADLINE_GRACE = timedelta(seconds=30)  # its owner ends it at the deadline; this is for a hung one
 NO_LEASE = "its worker let the lease run out"
+TOLD_TO_STOP = "its worker was told to stop"
 
 
 def reap() -> int:
@@ -103,18 +104,19 @@ def _settle_work(attempt: Attempt) -> None:
         attempt.error = "it ran past its hard deadline and did not stop"
         settlement.settle_failure(attempt, FailureKind.TIMEOUT, ACTOR)
         return
-    starts = attempt.node.attempts.filter(started_at__isnull=False).count()
-    fate = orphan_fate(starts, leaves_no_effect(tools))
+    deaths = attempt.node.attempts.filter(started_at__isnull=False, gave_back=False).count()
+    fate = orphan_fate(deaths, leaves_no_effect(tools))
+    why = TOLD_TO_STOP if attempt.gave_back else NO_LEASE
     if fate == "requeue":
-        attempt.error = NO_LEASE
+        attempt.error = why
         settlement.end_attempt(attempt, NodeStatus.LOST)
-        settlement.requeue(attempt, NodeStatus.LOST, NO_LEASE, ACTOR)
+        settlement.requeue(attempt, NodeStatus.LOST, why, ACTOR)
         return
     if fate == "lost":
-        attempt.error = f"{NO_LEASE}, {starts} times"
+        attempt.error = f"{why}, {deaths} times"
         status = NodeStatus.LOST
     else:
-        attempt.error = f"{NO_LEASE}; it may have had effects, so it is not begun again"
+        attempt.error = f"{why}; it may have had effects, so it is not begun again"
         status = NodeStatus.CANCELLED
     settlement.end_attempt(attempt, status)
     settlement.end_node(attempt.node, NodeEvent.RECONCILE, ACTOR, attempt, attempt.error)

@@ -9,6 +9,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from swarmui import dispatch
+from swarmui.execution import rooms
 from swarmui.execution.keeper import LeaseKeeper
 from swarmui.execution.sweep import tick
 from swarmui.models import Attempt, LedgerEvent, Node, Outbox
@@ -184,6 +185,16 @@ def overdue():
     Outbox.objects.update(due_at=timezone.now() - timedelta(seconds=1))
 
 
+def test_a_worker_that_is_told_to_stop_has_not_died(run):
+    for _ in range(MAX_STARTS + 1):
+        mine = claim(run)
+        leases.release(mine)
+        reconcile.reap()
+    node = the_node(run)
+    assert (node.status, node.reason) == ("queued", "its worker was told to stop")
+    assert check_run(run.pk).faults == ()
+
+
 def test_a_lost_wake_up_costs_only_time(run, broker):
     broker.queue.clear()
     tick()
@@ -283,3 +294,25 @@ def test_no_clock_but_the_databases_compares_leases(run):
         leases.claim_work(attempt.pk, "me", WALL)
     [claiming] = [s for s, _ in seen if "UPDATE" in s and "lease_until" in s]
     assert "STATEMENT_TIMESTAMP" in claiming or "STRFTIME" in claiming
+
+
+def test_a_death_between_carrying_the_files_and_the_record_of_it_loses_neither(
+    launch, broker, monkeypatch
+):
+    write = ["python3", "-c", "open('made.txt', 'w').write('x')"]
+    worker = {"kind": "command", "argv": write}
+    run = launch(branches=[{"role": "a", "task_brief": "b", "worker": worker}])
+    broker.serve_one()
+    with monkeypatch.context() as patch:
+        patch.setattr(attempts, "record_gates", lambda *_: 1 / 0)  # it dies here
+        with pytest.raises(ZeroDivisionError):
+            broker.serve_one()
+    [attempt] = the_node(run).attempts.all()
+    expire(attempt)
+    tick()
+    broker.serve_all()
+    assert the_node(run).status == "ok"
+    document = node_document(the_node(run).pk)["attempts"][0]
+    assert document["scorers"] is None  # nothing was checked, and it does not say passed
+    assert (rooms.base_of(run) / "made.txt").read_text() == "x"
+    assert check_run(run.pk).faults == ()
