@@ -38,7 +38,7 @@ def test_every_run_ends_and_every_ledger_is_whole_however_often_it_was_killed(
     tmp_path: Path,
 ) -> None:
     moments = random.Random(2)
-    with embedded_installation(tmp_path / "embedded", SWARMUI_LEASE_S="1.5") as installation:
+    with embedded_installation(tmp_path / "embedded", SWARMUI_LEASE_S="4") as installation:
         run_ids = []
         for _ in range(KILLS):
             run_ids += [start(installation) for _ in range(2)]

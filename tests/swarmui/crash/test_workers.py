@@ -34,7 +34,7 @@ def test_what_only_read_is_begun_again_three_times_and_what_wrote_is_not(ground:
 def test_orphans_are_settled_while_every_worker_that_lives_is_busy(ground: Ground) -> None:
     """The sweep does not stand in the queue behind the work it watches over."""
     _, worker2 = ground.installation.workers
-    run_id = ground.start(*["reader"] * 8)
+    run_id = ground.start(*["slow reader"] * 8)
     ground.wait_at_work(run_id, 16)
     worker2.kill()
     ground.wait(lambda: "queued" in ground.statuses(run_id), "a node to be queued again", 10)
