@@ -1,5 +1,6 @@
 """A reader that asks "after N" misses nothing, whoever writes at the same time."""
 
+import sys
 import threading
 import uuid
 
@@ -35,6 +36,18 @@ def in_thread(work):
     return thread
 
 
+@pytest.fixture
+def quick_turns_of_the_interpreter():
+    """A reader that never rests would keep the interpreter for 5 ms of each turn, and eight
+    writers in the same process would wait for it at every statement."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(0.0001)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.usefixtures("quick_turns_of_the_interpreter")
 def test_eight_writers_and_a_tight_reader_lose_nothing_and_keep_the_order():
     run = make_run()
     failures = []
