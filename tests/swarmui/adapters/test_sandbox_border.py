@@ -47,7 +47,7 @@ def test_what_is_handed_on_is_added(run: Run) -> None:
     [
         "/etc/shadow",
         "/etc/hostname",
-        "/root/.bashrc",
+        str(Path.home() / ".bashrc"),
         "/proc/1/environ",
         "/proc/1/root/etc/passwd",
         "/proc/kcore",
